@@ -23,7 +23,7 @@ func BenchmarkNotify(b *testing.B) {
 	const followed = 100_000
 	f := newFakeBoard()
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
-	board := newBoard(h, theBoard, feedLink{}, time.Now(), 1)
+	board := newBoard(h, theBoard, time.Now(), 1)
 	v := board.view
 	for i := range followed {
 		st := board.memberStream(followedName(i), 0)
@@ -104,7 +104,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 	f := newFakeBoard()
 	f.kind = kind
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
-	board := newBoard(h, theBoard, feedLink{}, time.Now(), 1)
+	board := newBoard(h, theBoard, time.Now(), 1)
 	board.kind = kind
 	page := ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: 1}, Total: int64(2 * n)}, Order: definition.Desc, Start: 1}
 	for i := range n + n/8 + 16 {

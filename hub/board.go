@@ -42,8 +42,9 @@ const (
 type board struct {
 	hub      *Hub
 	name     string // as clients and frames name the board
-	instance string // the feed delivers its changes
-	index    int    // in hub.order; guarded by hub.mu
+	instance string
+	index    int      // in hub.order; guarded by hub.mu
+	channels []string // by which the feed knows the instance, or its shards by number; guarded by hub.mu
 	callers  callers
 	phase    time.Time // when its slots began, see slotAfter
 	mark     syncMark
@@ -56,8 +57,9 @@ type board struct {
 	shown     []*stream                  // of the top, by N
 	streamsOf map[*view.Member][]*stream // of each followed member; nil: none
 	state     syncState
-	link      feedLink
-	kind      string // of the members, as in the last page or seq check
+	links     []feedLink // to each channel
+	link      feedLink   // to all of them together
+	kind      string     // of the members, as in the last page or seq check
 	profiles  boardProfiles
 	nameState // the period that the name means
 
@@ -80,9 +82,9 @@ type board struct {
 	timer       *time.Timer
 }
 
-func newBoard(h *Hub, named ranking.Board, link feedLink, phase time.Time, caller any) *board {
+func newBoard(h *Hub, named ranking.Board, phase time.Time, caller any) *board {
 	b := &board{
-		hub: h, name: named.Name, instance: named.Instance, link: link, phase: phase,
+		hub: h, name: named.Name, instance: named.Instance, phase: phase,
 		view: view.New(0), generation: 1, nameState: newNameState(named),
 	}
 	b.callers.init(caller)
@@ -147,10 +149,8 @@ func (b *board) countResync(reason resyncReason) { b.hub.metrics.resyncs[reason]
 
 func (b *board) handleEvent(event any) {
 	switch e := event.(type) {
-	case feedLink:
-		if b.link = e; e.live {
-			b.refreshProfiles()
-		}
+	case linkChanged:
+		b.changeLink(e)
 		b.resetView()
 	case seqChecked:
 		if b.checkSeq(e); b.missing {
@@ -163,6 +163,8 @@ func (b *board) handleEvent(event any) {
 			return
 		}
 		switch {
+		case e.err == nil && len(e.value.Shards) != b.shards():
+			b.watchShards(len(e.value.Shards))
 		case isNotFound(e.err):
 			b.pageNotFound(e)
 		case e.err != nil && b.large.reading:

@@ -81,7 +81,7 @@ func (b *board) applyAnswers(due *schedule) {
 		b.profileFetch.reset()
 		b.applyProfiles(f)
 	}
-	if p := b.pageFetch.held; p != nil && (!b.view.Behind(p.State) || b.pageOverdue(due)) {
+	if p := b.pageFetch.held; p != nil && (!b.view.Behind(&p.Head) || b.pageOverdue(due)) {
 		was, period, valid := b.view.State(), b.view.Period(), b.view.Valid()
 		agreed = b.view.ApplyPage(*p)
 		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
@@ -101,7 +101,7 @@ func (b *board) applyAnswers(due *schedule) {
 		}
 		b.verification = b.nextVerification(due.now)
 	}
-	if p := b.lookupFetch.held; p != nil && !b.view.Behind(p.State) && b.profilesReady(&b.lookupFetch.arrivedAt, due, eachNeighbour(p)) {
+	if p := b.lookupFetch.held; p != nil && !b.view.BehindLookups(p) && b.profilesReady(&b.lookupFetch.arrivedAt, due, eachNeighbour(p)) {
 		was := b.view.Valid()
 		same := b.view.ApplyLookups(*p)
 		if was && same && !b.view.Valid() { // Redis is at another state

@@ -35,10 +35,10 @@ type work struct {
 
 // Events of a board.
 type (
-	// feedLink says whether the feed delivers the board's changes from now on.
-	feedLink struct {
-		live   bool
-		outage int // number of the last outage before it became live
+	// linkChanged says whether the feed delivers the changes of a channel of the board from now on; "" stands for all.
+	linkChanged struct {
+		channel string
+		feedLink
 	}
 	// profilesForgotten says that changes of profiles may be lost.
 	profilesForgotten struct{}

@@ -103,7 +103,7 @@ func TestQuietBoardRunsNothing(t *testing.T) {
 		requireNothingStays(t, h)
 		require.Empty(t, h.boards)
 		require.Empty(t, h.order)
-		require.Empty(t, h.instances)
+		require.Empty(t, h.channels)
 		require.Zero(t, h.status.unsynced)
 		require.Zero(t, h.Followed())
 	})

@@ -237,13 +237,12 @@ func (f *fakeBoard) set(member string, score int64) *feed.Changes {
 	return f.change(member, score, f.data[member])
 }
 
-// overflow makes more changes than a view buffers, and returns them in one message.
-func (f *fakeBoard) overflow() *feed.Changes {
-	c := f.set("a", 1)
-	for i := range int64(view.MaxBuffered + 1) {
-		c.List = append(c.List, f.set("a", i%7).List...)
-	}
-	return c
+// overflow makes two changes, the second so much later than the first that a view does not buffer both.
+func (f *fakeBoard) overflow() []*feed.Changes {
+	first, second := f.set("a", 1), f.set("a", 2)
+	first.At = time.Now()
+	second.At = first.At.Add(view.MaxBuffering + 1)
+	return []*feed.Changes{first, second}
 }
 
 // setData changes a member's data and returns the message of it.

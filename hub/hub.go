@@ -122,15 +122,15 @@ type Hub struct {
 	ctx    context.Context // of reads and of feeds
 	cancel context.CancelFunc
 
-	mu        sync.Mutex
-	boards    map[string]*board    // by name
-	order     []*board             // of the seq check
-	instances map[string]*instance // by the instance of their boards
-	lost      int                  // how many instances the feed has lost
-	started   map[any]int          // by caller: how many boards count for it
-	feeds     map[string]*eventFeed
-	closed    bool
-	running   sync.WaitGroup
+	mu       sync.Mutex
+	boards   map[string]*board   // by name
+	order    []*board            // of the seq check
+	channels map[string]*channel // by the name by which the feed knows them
+	lost     int                 // how many of them the feed has lost
+	started  map[any]int         // by caller: how many boards count for it
+	feeds    map[string]*eventFeed
+	closed   bool
+	running  sync.WaitGroup
 }
 
 // New returns a Hub. Run starts it. The caller makes the Hub the handler of the Feed.
@@ -146,7 +146,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	h := &Hub{
 		source: source, feed: from, cfg: cfg, log: cfg.Log,
 		verifications: rate.NewLimiter(maxVerifications, maxVerifications),
-		boards:        make(map[string]*board), instances: make(map[string]*instance),
+		boards:        make(map[string]*board), channels: make(map[string]*channel),
 		started: make(map[any]int), feeds: make(map[string]*eventFeed),
 	}
 	h.resyncLog.Interval = time.Minute

@@ -56,9 +56,10 @@ func TestEndWhenTheBufferOverflows(t *testing.T) {
 		f.ends = time.Now().Add(every)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		confirm(h, every-time.Millisecond)
-		c := f.overflow()
 		f.onPage.once(func() {
-			h.FeedChanges(c)
+			for _, c := range f.overflow() {
+				h.FeedChanges(c)
+			}
 			time.Sleep(time.Millisecond)
 		})
 		pass(5 * time.Millisecond)
@@ -90,9 +91,10 @@ func TestChangesOfOtherPeriodsAreIgnored(t *testing.T) {
 			withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 				f.set("a", 1)
 				pass(every)
-				c := f.overflow()
 				f.onPage.once(func() {
-					h.FeedChanges(c)
+					for _, c := range f.overflow() {
+						h.FeedChanges(c)
+					}
 					time.Sleep(time.Millisecond)
 				})
 				_, conn := watch(t, h, name, Watch{Top: 10})

@@ -34,6 +34,28 @@ type checkPosition struct {
 	kind     string // of the members
 	profiled bool   // the board shows profiles of the kind
 	ranking.State
+	shards ranking.States // of a board with shards
+}
+
+// reaches reports whether the view had got to what a check found.
+func (p *checkPosition) reaches(found *ranking.BoardState) bool {
+	if found.Shards != nil || p.shards != nil {
+		return p.shards.Reaches(found.Shards)
+	}
+	return p.Epoch == found.Epoch && p.Seq >= found.Seq
+}
+
+// isAhead reports whether the view had got beyond what Redis holds: Redis has failed over or lost data.
+func (p *checkPosition) isAhead(found *ranking.BoardState) bool {
+	if len(p.shards) != len(found.Shards) {
+		return false
+	}
+	for i, at := range p.shards {
+		if at.Epoch == found.Shards[i].Epoch && at.Seq > found.Shards[i].Seq {
+			return true
+		}
+	}
+	return p.shards == nil && p.Epoch == found.Epoch && p.Seq > found.Seq
 }
 
 // seqChecked is the result of a seq check.
@@ -45,7 +67,7 @@ type seqChecked struct {
 
 // differs reports whether the board has to act on the result.
 func (h *Hub) differs(c seqChecked) bool {
-	if c.redis.Err != nil || c.redis.State != c.before.State {
+	if c.redis.Err != nil || c.redis.State != c.before.State || !slices.Equal(c.redis.Shards, c.before.shards) {
 		return true
 	}
 	kind := cmp.Or(c.redis.Kind, c.before.kind)
@@ -177,21 +199,20 @@ func (b *board) checkSeq(c seqChecked) {
 		b.view.Invalidate() // the page that ends the outage makes the view valid again
 		return
 	}
-	at := b.view.State()
-	reached := func(c seqChecked) bool { return at.Epoch == c.redis.Epoch && at.Seq >= c.redis.Seq }
+	at := b.currentPosition()
+	reached := func(c seqChecked) bool { return at.reaches(&c.redis) }
 	for _, past := range []*seqChecked{b.redisAhead, &c} {
 		if past != nil && reached(*past) {
 			b.hub.status.confirm(past.began, &b.mark)
 		}
 	}
 	lost := b.redisAhead != nil && !reached(*b.redisAhead)
-	// The view was ahead of Redis: Redis has failed over or lost data.
-	back := c.before.Epoch == c.redis.Epoch && c.before.Seq > c.redis.Seq
+	back := c.before.isAhead(&c.redis)
 	b.redisAhead = nil
 	switch {
 	case back || !reached(c) && lost:
 		b.countResync(resyncSeqCheck)
-		b.hub.noteResync("board", b.name, "view", at, "redis", c.redis.State)
+		b.hub.noteResync("board", b.name, "view", at.State, "redis", c.redis.State)
 		b.view.Invalidate()
 	case !reached(c):
 		b.redisAhead = &c
@@ -203,6 +224,9 @@ func (b *board) currentPosition() checkPosition {
 	at := checkPosition{missing: b.missing, kind: b.kind, profiled: b.profiles.byMember != nil}
 	if b.view.Valid() {
 		at.period, at.State = b.period, b.view.State()
+		if b.shards() > 0 {
+			at.shards = b.view.States()
+		}
 	}
 	return at
 }

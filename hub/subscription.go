@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"rankcast/hub/view"
@@ -101,8 +100,8 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 	if err != nil {
 		return nil, err
 	}
-	if only.instance {
-		h.feed.Watch(b.instance)
+	for _, channel := range only.channels {
+		h.feed.Watch(channel)
 	}
 	h.metrics.subscriptions.Inc()
 	if w.Me != "" {
@@ -111,8 +110,11 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 	return b.addDeliveries(c, w), nil
 }
 
-// sole says whether a watcher is, or was, the only one of its board, and of its instance.
-type sole struct{ board, instance bool }
+// sole says whether a watcher is, or was, the only one of its board, and of which channels.
+type sole struct {
+	board    bool
+	channels []string
+}
 
 // addWatcher counts a watcher of a board, and makes the board for the first.
 func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, err error) {
@@ -128,18 +130,12 @@ func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, e
 			return nil, only, ErrAddressBoards
 		}
 		only.board = true
-		i := h.instances[named.Instance]
-		if i == nil {
-			only.instance = true
-			i = &instance{}
-			h.instances[named.Instance] = i
-		}
-		b = newBoard(h, named, i.link, cmp.Or(c.phase, time.Now()), c.caller)
+		b = newBoard(h, named, cmp.Or(c.phase, time.Now()), c.caller)
+		only.channels = h.addChannels(b, named.Definition.Shards)
 		h.started[c.caller]++
 		b.index = len(h.order)
 		h.order = append(h.order, b)
 		h.boards[b.name] = b
-		i.boards = append(slices.Clone(i.boards), b)
 	}
 	b.callers.add(c.caller)
 	c.phase = cmp.Or(c.phase, b.phase)
@@ -165,13 +161,7 @@ func (h *Hub) removeWatcher(b *board, c *Client) (only sole) {
 	h.order[b.index], end.index = end, b.index
 	h.order[len(h.order)-1] = nil
 	h.order = h.order[:len(h.order)-1]
-	i := h.instances[b.instance]
-	i.boards = slices.DeleteFunc(slices.Clone(i.boards), func(other *board) bool { return other == b })
-	if len(i.boards) == 0 {
-		only.instance = true
-		h.setLost(i, false)
-		delete(h.instances, b.instance)
-	}
+	only.channels = h.removeChannels(b)
 	return only
 }
 
@@ -199,7 +189,7 @@ func (h *Hub) releaseBoard(d *delivery) {
 	if only.board {
 		b.stop()
 	}
-	if only.instance {
-		h.feed.Unwatch(b.instance)
+	for _, channel := range only.channels {
+		h.feed.Unwatch(channel)
 	}
 }

@@ -118,7 +118,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 		"no definition":       `[]`,
 		"of another":          `{"board":"c"}`,
 		"of an impossible":    `{"board":"b","timezone":"UTC"}`,
-		"of a newer version":  `{"board":"b","mode":"sum","shards":2}`,
+		"of a newer version":  `{"board":"b","mode":"sum","replicas":2}`,
 		"of a newer version2": `{"board":"b","ties":"split"}`,
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -370,10 +370,11 @@ func (s *Store) deleteInstance(ctx context.Context, n definition.Name, by Modera
 	if err != nil {
 		return err
 	}
-	if _, err := d.compiled(n); err != nil {
+	r, err := d.compiled(n)
+	if err != nil {
 		return err
 	}
-	if err := s.deleteData(ctx, n.Instance(), d.readAt+lease.Microseconds()); err != nil {
+	if err := s.deleteData(ctx, r, n.Instance(), d.readAt+lease.Microseconds()); err != nil {
 		return fmt.Errorf("delete board %q: %w", n.Instance(), err)
 	}
 	if err := s.scheduleNow(ctx, n.Instance()); err != nil { // so that housekeeping unlists it

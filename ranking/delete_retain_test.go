@@ -23,7 +23,7 @@ func TestPeriodsGoByKeep(t *testing.T) {
 		definition.Board{Name: "two", Period: "hour", Keep: new(2)}, definition.Board{Name: "none", Period: "hour", Keep: new(0)},
 		definition.Board{Name: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
 	periods := func(board string) (names []string) {
-		for _, p := range must(w.stores[1].periodRecords(t.Context(), board))(t) {
+		for _, p := range must(w.stores[1].periodRecords(t.Context(), nil, board))(t) {
 			names = append(names, p.Name[11:13])
 		}
 		return names
@@ -623,7 +623,7 @@ func TestTendOnACluster(t *testing.T) {
 	require.Len(t, w.announced(), len(want))
 	w.until("periods to go", func() error {
 		for i := range 20 {
-			if list, err := w.stores[0].periodRecords(t.Context(), fmt.Sprint("fans:s", i)); err != nil || len(list) > 0 {
+			if list, err := w.stores[0].periodRecords(t.Context(), nil, fmt.Sprint("fans:s", i)); err != nil || len(list) > 0 {
 				return fmt.Errorf("%v, %v", list, err)
 			}
 		}

@@ -217,10 +217,10 @@ func (s *Store) publishArgs(event string, all []*occurrence) ([]any, error) {
 	return args, nil
 }
 
-// updatesByBoard returns the updates of the occurrences without an error, in a batch for each board.
-// The updates of one board keep their order.
+// updatesByBoard returns the updates of the occurrences without an error, in a batch for each board and each shard.
+// The updates of one batch keep their order.
 func (s *Store) updatesByBoard(event string, all []*occurrence) []*boardBatch {
-	byBoard := make(map[string]*boardBatch, 8)
+	byBoard := make(map[string]*shardBatches, 8)
 	var batches []*boardBatch
 	for _, o := range all {
 		if o.result.Err != nil {
@@ -229,10 +229,14 @@ func (s *Store) updatesByBoard(event string, all []*occurrence) []*boardBatch {
 		made := o.result.Updates
 		o.result.Outcomes = make([]Outcome, len(made))
 		for i, u := range made {
-			b := byBoard[u.Board]
-			if b == nil {
-				b = &boardBatch{instance: u.Board}
-				byBoard[u.Board], batches = b, append(batches, b)
+			all := byBoard[u.Board]
+			if all == nil {
+				all = s.newBatches(u.Board)
+				byBoard[u.Board] = all
+			}
+			b, isNew := all.batch(u.Update.Member)
+			if isNew {
+				batches = append(batches, b)
 			}
 			w := write{Update: u.Update}
 			if o.isTakenBack {

@@ -99,7 +99,7 @@ func (s *Store) eventCall(event string, all []*occurrence, batches []*boardBatch
 	calls := make([]script.Call, len(batches))
 	keyCount, argCount := 0, 0
 	for i, b := range batches {
-		calls[i] = s.applyCall(b.instance, b.args, b.waiting[:b.sent])
+		calls[i] = s.applyCall(b)
 		keyCount, argCount = keyCount+len(calls[i].Keys), argCount+len(calls[i].Args)
 	}
 	keys := append(make([]string, 0, len(ids)+keyCount), ids[:]...)

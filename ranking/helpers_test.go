@@ -86,6 +86,12 @@ func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
 }
 
+// targetOf is a board as a caller finds it that updates it.
+func targetOf(t require.TestingT, s *Store, board string) *target {
+	n := must(definition.ParseName(board))(t)
+	return must(s.writable(context.Background(), n, time.Now()))(t)
+}
+
 func apply(t tester, s *Store, board string, u definition.Update) Outcome {
 	t.Helper()
 	return must(s.Apply(t.Context(), board, []definition.Update{u}))(t)[0]

@@ -22,7 +22,7 @@ func (r *historyReader) readBest(ctx context.Context) error {
 	if member == "" || r.hidden.hides(instance, r.m.compiled.Kind, member) {
 		return nil
 	}
-	periods, err := r.s.periodRecords(ctx, instance)
+	periods, err := r.s.periodRecords(ctx, r.m.compiled, instance)
 	if err != nil {
 		return err
 	}

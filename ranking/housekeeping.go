@@ -255,12 +255,12 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 			return now + relistAfter.Microseconds(), err
 		}
 	}
-	periods, err := s.periodRecords(ctx, instance)
+	periods, err := s.periodRecords(ctx, r, instance)
 	if err != nil {
 		return 0, err
 	}
 	if len(periods) == 0 {
-		return s.forgetIDs(ctx, instance)
+		return s.forgetIDs(ctx, shardNames(r, instance)...)
 	}
 	if err := s.moderate(ctx, instance, r, m, periods); err != nil {
 		return 0, err
@@ -323,7 +323,7 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 	if len(drop) == len(periods) {
 		due(now + relistAfter.Microseconds())
 	}
-	return next, s.dropPeriods(ctx, instance, until, drop)
+	return next, s.dropPeriods(ctx, r, instance, until, drop)
 }
 
 // housekeepPeriod settles a period that has closed, and schedules its delivery.
@@ -373,8 +373,8 @@ func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definit
 		}
 		cutoff = now
 	}
-	k := s.keys.Board(instance, periods[len(periods)-1].Name)
-	wrote, err := s.lastWrite(ctx, k)
+	newest := periods[len(periods)-1]
+	wrote, err := s.lastWrite(ctx, newest)
 	if err != nil {
 		return false, 0, err
 	}
@@ -383,11 +383,11 @@ func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definit
 	}
 	if r.Retain == 0 {
 		// Without retain only an unused result goes. One with a history stays for ever, as the history does.
-		if recorded, err := s.anyOf(ctx, k.History().State); recorded || err != nil {
+		if recorded, err := s.anyOf(ctx, s.keys.Board(instance, newest.Name).History().State); recorded || err != nil {
 			return false, definition.Never, err
 		}
 	}
-	if gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff); gone && err == nil && r.Retain > 0 {
+	if gone, err = s.dropUnwritten(ctx, r, instance, until, periods, cutoff); gone && err == nil && r.Retain > 0 {
 		// Without retain the board stays, and only has no data for a while.
 		err = s.forgetHidden(ctx, instance)
 	}
@@ -400,12 +400,12 @@ func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definit
 // housekeepUnknown handles an instance without a definition that was not deleted. It keeps
 // the data until the board is defined again.
 func (s *Store) housekeepUnknown(ctx context.Context, instance string) (next int64, err error) {
-	periods, err := s.periodRecords(ctx, instance)
+	periods, err := s.periodRecords(ctx, nil, instance)
 	if err != nil {
 		return 0, err
 	}
 	if len(periods) == 0 {
-		return s.forgetIDs(ctx, instance)
+		return s.forgetIDs(ctx, shardNames(nil, instance)...)
 	}
 	return s.catalog.clock.now() + unknownInterval.Microseconds(), nil
 }

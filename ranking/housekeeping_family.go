@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
 )
 
@@ -24,7 +25,7 @@ func (s *Store) housekeepFamily(ctx context.Context, d *definitions, c claim, un
 	case leaving && c.since < since+grace.Microseconds(): // other nodes may still write
 		return s.rescheduleOn(ctx, agenda, c, since+grace.Microseconds())
 	case leaving:
-		next, err = s.deleteFamily(ctx, slot, since, until)
+		next, err = s.deleteFamily(ctx, d.boards[slot], slot, since, until)
 	default:
 		next, err = s.rescheduleFamily(ctx, slot, after)
 	}
@@ -67,11 +68,11 @@ func (s *Store) rescheduleFamily(ctx context.Context, slot, after string) (next 
 func familyCursor(slot, instance string) string { return slot + " " + instance }
 
 // deleteFamily deletes instances of a definition that is under deletion since a time, and
-// the definition once none is left. Else it returns the item to continue with.
-func (s *Store) deleteFamily(ctx context.Context, slot string, since, until int64) (next string, err error) {
+// the definition once none is left. Else it returns the item to continue with. r is nil if this node cannot read the definition.
+func (s *Store) deleteFamily(ctx context.Context, r *definition.Compiled, slot string, since, until int64) (next string, err error) {
 	if base, plain := strings.CutSuffix(slot, "/0"); plain {
 		// The data of a plain board go even if the board is not listed.
-		if err := s.deleteData(ctx, base, until); err != nil {
+		if err := s.deleteData(ctx, r, base, until); err != nil {
 			return "", err
 		}
 	}
@@ -82,7 +83,7 @@ func (s *Store) deleteFamily(ctx context.Context, slot string, since, until int6
 			return "", err
 		}
 		for names := range slices.Chunk(page.Names, familyAtOnce) {
-			if err := atOnce(names, func(name string) error { return s.deleteData(ctx, name, until) }); err != nil {
+			if err := atOnce(names, func(name string) error { return s.deleteData(ctx, r, name, until) }); err != nil {
 				return "", err
 			}
 			if err := s.unlist(ctx, slot, since, names); err != nil {

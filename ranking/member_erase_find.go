@@ -22,9 +22,10 @@ const (
 
 // foundMembers are the members to be erased that were found in a board-period.
 type foundMembers struct {
-	instance, period string
-	members          []string
-	left             bool // the data have another shape than the definition
+	instance string
+	boardPeriod
+	members []string
+	left    bool // the data have another shape than the definition
 }
 
 // wantedMembers are the members that a walk removes.
@@ -46,8 +47,14 @@ func newWantedMembers(ids []string) wantedMembers {
 // of wanted members.
 func (s *Store) findMembers(ctx context.Context, r *definition.Compiled, instances []string,
 	wanted wantedMembers) (found []*foundMembers, err error) {
-	periods, err := pipelined(ctx, s.rdb, instances, func(pipe redis.Pipeliner, instance string) *redis.StringSliceCmd {
-		return pipe.HKeys(ctx, s.keys.Board(instance, "").Periods)
+	var shards, of []string // of: their instances
+	for _, instance := range instances {
+		for _, shard := range shardNames(r, instance) {
+			shards, of = append(shards, shard), append(of, instance)
+		}
+	}
+	periods, err := pipelined(ctx, s.rdb, shards, func(pipe redis.Pipeliner, shard string) *redis.StringSliceCmd {
+		return pipe.HKeys(ctx, s.keys.Board(shard, "").Periods)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list periods: %w", err)
@@ -55,7 +62,7 @@ func (s *Store) findMembers(ctx context.Context, r *definition.Compiled, instanc
 	for i, names := range periods {
 		for _, name := range names.Val() {
 			if name != lastSettledField {
-				found = append(found, &foundMembers{instance: instances[i], period: name})
+				found = append(found, &foundMembers{instance: of[i], boardPeriod: boardPeriod{shards[i], name}})
 			}
 		}
 	}
@@ -89,7 +96,7 @@ func (s *Store) findMembers(ctx context.Context, r *definition.Compiled, instanc
 func (s *Store) seekCalls(r *definition.Compiled, in []*foundMembers, members []string) []script.Call {
 	calls := make([]script.Call, len(in))
 	for i, f := range in {
-		k := s.keys.Board(f.instance, f.period)
+		k := s.keys.Board(f.shard, f.period)
 		keys := []string{k.Meta, k.Members, k.Hidden, k.History().Numbers}
 		if r.IsWindowed() {
 			keys = append(keys, k.Window[1], k.Window[2])

@@ -224,7 +224,7 @@ func (s *Store) eraseFrom(ctx context.Context, w *erasureWalk, r *definition.Com
 // the definition; then it removes nothing more.
 func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, p *foundMembers, removed map[string]int64) (
 	isLeft bool, err error) {
-	k := s.keys.Board(p.instance, p.period)
+	k := s.keys.Board(p.shard, p.period)
 	keys := append(k.Head(), k.History().Names, k.History().Numbers)
 	if r.IsWindowed() {
 		keys = append(append(keys, k.Window[:]...), s.keys.Build(p.instance).Lock)
@@ -232,7 +232,7 @@ func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, p *
 	until := make(map[string]int64) // the n up to which there may be events of a member
 	for _, member := range p.members {
 		began := time.Now()
-		reply := script.Erase.Run(ctx, s.rdb, keys, append(scriptHead(r, k, p.instance, p.period), r.Shape, member))
+		reply := script.Erase.Run(ctx, s.rdb, keys, append(scriptHead(r, k, p.shard, p.period), r.Shape, member))
 		if reply.Text() == "shape" {
 			return true, nil
 		}

@@ -161,7 +161,7 @@ func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
 			whole = !slices.ContainsFunc(o, func(o Outcome) bool { return o.Result.Period != name })
 		}
 		period := definition.Qualify("b", name)
-		list := must(s.periodRecords(t.Context(), "b"))(t)
+		list := must(s.periodRecords(t.Context(), nil, "b"))(t)
 		record := list[slices.IndexFunc(list, func(r periodRecord) bool { return r.Name == name })]
 		k := s.keys.Board("b", name)
 		leaves := func(i int, at time.Time) {
@@ -204,7 +204,7 @@ func TestAPeriodIsNotSettledBeforeItIsCleared(t *testing.T) {
 	w.pass(45 * time.Minute)
 	w.write(s, "b", "b", 1)
 	w.pass(45 * time.Minute)
-	list := must(s.periodRecords(t.Context(), "b"))(t)
+	list := must(s.periodRecords(t.Context(), nil, "b"))(t)
 	k, rule := s.keys.Board("b", list[0].Name), s.catalog.latest.Load().boards["b/0"]
 	// As who expired when the clock of the board's own master had not come to the end.
 	require.NoError(t, w.rdb.ZAdd(t.Context(), k.Entered, redis.Z{Score: 1, Member: "b"}).Err())

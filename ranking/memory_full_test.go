@@ -159,9 +159,10 @@ func TestFullMemoryAmongUpdates(t *testing.T) {
 	w.write(s, "stars", "ana", 1)
 	fill()
 	var outcomes [2]Outcome
+	to := targetOf(t, s, "stars")
 	items := []updateItem{
-		{write{Update: definition.Update{Member: "bob", Score: 1}}, nil, &outcomes[0]},
-		{write{definition.Update{Member: "ana"}, removing}, nil, &outcomes[1]},
+		{write{Update: definition.Update{Member: "bob", Score: 1}}, to, &outcomes[0]},
+		{write{definition.Update{Member: "ana"}, removing}, to, &outcomes[1]},
 	}
 	require.NoError(t, s.updates.Commit(context.Background(), "stars", items))
 	require.NoError(t, outcomes[1].Err)

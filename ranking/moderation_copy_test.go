@@ -153,7 +153,7 @@ func TestShownMembersAreForgotten(t *testing.T) {
 		require.Less(t, rdb.ZCard(t.Context(), k.Shown()).Val(), before-1)
 
 		d := must(b.catalog.readFresh(t.Context()))(t)
-		periods := must(b.periodRecords(t.Context(), "b"))(t)
+		periods := must(b.periodRecords(t.Context(), nil, "b"))(t)
 		require.Empty(t, entriesOf(t, b, "b"))
 		forgotten := *d.hidden
 		forgotten.scopes = *forgotten.scopes.Copy()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"rankcast/ranking/calendar"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
@@ -75,7 +74,7 @@ func (s *Store) moderateOnBoard(ctx context.Context, action, board, member strin
 	if err != nil {
 		return err
 	}
-	periods, err := s.periodRecords(ctx, n.Instance())
+	periods, err := s.periodRecords(ctx, rule, n.Instance())
 	if err != nil {
 		return err
 	}
@@ -162,23 +161,32 @@ func (s *Store) moderate(ctx context.Context, instance string, r *definition.Com
 	if m.revision == 0 || len(periods) == 0 {
 		return nil
 	}
-	done, err := s.moderated(ctx, instance, periods)
+	var all []boardPeriod
+	for _, p := range periods {
+		for _, shard := range p.shards {
+			all = append(all, boardPeriod{shard, p.Name})
+		}
+	}
+	done, err := s.moderated(ctx, all)
 	if err != nil {
 		return err
 	}
-	for i, p := range periods {
+	for i, p := range all {
 		if done[i].upTo > m.revision {
 			return s.raiseRevision(ctx, done[i].upTo) // this node reads the moderation again before it returns here
 		}
 		forgotten := done[i].hides && done[i].upTo < m.forgotten
 		if done[i].upTo < latest || forgotten || done[i].kind != "" && done[i].kind != r.Kind {
-			if err := s.moderatePeriod(ctx, s.keys.Board(instance, p.Name), instance, r, m, p.Name); err != nil {
+			if err := s.moderatePeriod(ctx, p, instance, r, m); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
 }
+
+// boardPeriod is a period of a shard of an instance.
+type boardPeriod struct{ shard, period string }
 
 // moderated is the progress of the moderation of a board-period.
 type moderated struct {
@@ -188,12 +196,12 @@ type moderated struct {
 	shows int64  // number of members that are not hidden
 }
 
-// moderated reads the progress of some periods.
-func (s *Store) moderated(ctx context.Context, instance string, periods []periodRecord) ([]moderated, error) {
+// moderated reads the progress of some board-periods.
+func (s *Store) moderated(ctx context.Context, periods []boardPeriod) ([]moderated, error) {
 	pipe := s.rdb.Pipeline()
 	values, hidden, shown := make([]*redis.SliceCmd, len(periods)), make([]*redis.IntCmd, len(periods)), make([]*redis.IntCmd, len(periods))
 	for i, p := range periods {
-		k := s.keys.Board(instance, p.Name)
+		k := s.keys.Board(p.shard, p.period)
 		values[i] = pipe.HMGet(ctx, k.Meta, "moderated", "remoderate", "kind")
 		hidden[i], shown[i] = pipe.ZCard(ctx, k.Hidden), pipe.ZCard(ctx, k.Members)
 	}
@@ -215,11 +223,11 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 	return done, nil
 }
 
-// moderatePeriod brings a period to the revision of m.
-func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instance string, r *definition.Compiled,
-	m *moderation, name string) error {
+// moderatePeriod brings a board-period of an instance to the revision of m.
+func (s *Store) moderatePeriod(ctx context.Context, p boardPeriod, instance string, r *definition.Compiled, m *moderation) error {
+	k := s.keys.Board(p.shard, p.period)
 	step := func(phase string, members []any) (bool, error) {
-		args := append(scriptHead(r, k, instance, name), r.Shape, r.Limit, m.revision, r.Kind, phase, boolArg(r.IsBuilt()))
+		args := append(scriptHead(r, k, p.shard, p.period), r.Shape, r.Limit, m.revision, r.Kind, phase, boolArg(r.IsBuilt()))
 		reply := script.Moderate.Run(ctx, s.rdb, k.Head(), append(args, members...))
 		return reply.Text() == "ok", reply.Err
 	}
@@ -227,12 +235,12 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 		return err
 	}
 	// After the first step, no node with an older moderation can write to the period.
-	at, err := s.moderated(ctx, instance, []periodRecord{{Period: calendar.Period{Name: name}}})
+	at, err := s.moderated(ctx, []boardPeriod{p})
 	if err != nil {
 		return err
 	}
 	// A board with few members costs no more than these, however many members were hidden elsewhere.
-	changed, all := m.since(instance, r.Kind, at[0].upTo, at[0].shows)
+	changed, all := m.since(instance, r.Kind, at[0].upTo, at[0].shows) // also members of other shards, which are not there
 	if !all {
 		if err := s.scanMembers(ctx, k.Members, func(member, _ string) {
 			if m.hides(instance, r.Kind, member) {
@@ -246,8 +254,8 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 	for _, member := range changed {
 		parts = append(parts, member, "1")
 	}
-	hidden, err := s.hiddenIn(ctx, k)
-	if err != nil {
+	hidden := make(map[string]string)
+	if err := s.hiddenIn(ctx, k, hidden); err != nil {
 		return err
 	}
 	for member := range hidden {
@@ -307,11 +315,9 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 	return nil
 }
 
-// hiddenIn reads the hidden members of a period, with their sort keys.
-func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]string, error) {
-	hidden := make(map[string]string)
-	err := s.scanMembers(ctx, k.Hidden, func(member, key string) { hidden[member] = key })
-	return hidden, err
+// hiddenIn reads the hidden members of a board-period into hidden, with their sort keys.
+func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys, hidden map[string]string) error {
+	return s.scanMembers(ctx, k.Hidden, func(member, key string) { hidden[member] = key })
 }
 
 // scanMembers reads a sorted set of members and sort keys, in pages that share one Config.CallTimeout. It may find a member

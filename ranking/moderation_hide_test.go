@@ -293,7 +293,7 @@ func TestModerationInSteps(t *testing.T) {
 			require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: u.Member}))
 		}
 		d := must(a.catalog.readFresh(t.Context()))(t)
-		periods := must(a.periodRecords(t.Context(), "b"))(t)
+		periods := must(a.periodRecords(t.Context(), nil, "b"))(t)
 		// Another, who knows less, comes between the parts.
 		steps := 0
 		a.rdb.AddHook(&cutter{answered: func(sc string) {
@@ -345,7 +345,7 @@ func TestHidesCostWhatTheBoardHas(t *testing.T) {
 		calls := count(s)
 		d, _, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		periods := must(s.periodRecords(t.Context(), "b"))(t)
+		periods := must(s.periodRecords(t.Context(), nil, "b"))(t)
 		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Equal(t, 2, calls.times(script.Moderate), "it is begun, and ended with all changes")
 		page := must(s.Page(t.Context(), "b", 1, 10))(t)

@@ -59,7 +59,8 @@ func (s *Store) Hidden(ctx context.Context, board, after string, limit int) (Hid
 		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 		defer cancel()
 		l := hiddenList{
-			s: s, moderation: d.hidden, board: boardScope(m.Instance), everywhere: kindScope(m.compiled.Kind), keys: m.keys, order: m.compiled.Order,
+			s: s, moderation: d.hidden, board: boardScope(m.Instance), everywhere: kindScope(m.compiled.Kind), shards: m.eachShard(),
+			order: m.compiled.Order,
 		}
 		page, err = l.page(ctx, after, limit)
 	}
@@ -81,14 +82,22 @@ type hiddenList struct {
 	s                 *Store
 	moderation        *moderation
 	board, everywhere string // scopes
-	keys              keyspace.BoardKeys
+	shards            []keyspace.BoardKeys
 	order             definition.Order
 }
 
 func (l hiddenList) page(ctx context.Context, after string, limit int) (page HiddenPage, err error) {
-	scored, err := l.s.rdb.ZCard(ctx, l.keys.Hidden).Result()
+	keys := make([]string, len(l.shards))
+	for i, k := range l.shards {
+		keys[i] = k.Hidden
+	}
+	sizes, err := l.s.sizes(ctx, keys)
 	if err != nil {
-		return page, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
+		return page, err
+	}
+	scored := int64(0)
+	for _, n := range sizes {
+		scored += n
 	}
 	if scored <= moderationPage {
 		page, err = l.pageOfFew(ctx, after, limit)
@@ -101,10 +110,14 @@ func (l hiddenList) page(ctx context.Context, after string, limit int) (page Hid
 
 // pageOfFew reads all members with a score.
 func (l hiddenList) pageOfFew(ctx context.Context, after string, limit int) (page HiddenPage, err error) {
-	var keyed map[string]string
-	if err := l.s.inTurn(ctx, func() (err error) {
-		keyed, err = l.s.hiddenIn(ctx, l.keys)
-		return err
+	keyed := make(map[string]string)
+	if err := l.s.inTurn(ctx, func() error {
+		for _, k := range l.shards {
+			if err := l.s.hiddenIn(ctx, k, keyed); err != nil {
+				return err
+			}
+		}
+		return nil
 	}); err != nil {
 		return page, err
 	}
@@ -189,11 +202,24 @@ func (l hiddenList) readKeys(ctx context.Context, members []string) ([]string, e
 	if len(members) == 0 {
 		return keys, nil
 	}
-	r := script.Scores.Run(ctx, l.s.rdb, []string{l.keys.Hidden}, appendTexts(nil, members))
-	for i := range keys {
-		keys[i] = r.Optional()
+	calls, of := make([]script.Call, len(l.shards)), make([]int, len(members))
+	for i, k := range l.shards {
+		calls[i] = script.Call{Script: script.Scores, Keys: []string{k.Hidden}}
 	}
-	return keys, r.Err
+	for i, member := range members {
+		of[i] = ShardOf(member, len(l.shards))
+		calls[of[i]].Args = append(calls[of[i]].Args, member)
+	}
+	replies := script.Pipeline(ctx, l.s.rdb, calls...)
+	for i := range keys {
+		keys[i] = replies[of[i]].Optional()
+	}
+	for _, r := range replies {
+		if r.Err != nil {
+			return nil, r.Err
+		}
+	}
+	return keys, nil
 }
 
 const (
@@ -215,7 +241,7 @@ type hiddenCount struct {
 
 // latestCount is the latest count of the board; a new one if that is too old.
 func (l hiddenList) latestCount() hiddenCount {
-	if found, _ := l.s.hiddenCounts.Get(l.keys.Hidden); time.Since(found.at) < hiddenCountKept {
+	if found, _ := l.s.hiddenCounts.Get(l.shards[0].Hidden); time.Since(found.at) < hiddenCountKept {
 		return found
 	}
 	return hiddenCount{}
@@ -231,7 +257,7 @@ func (l hiddenList) countUnscored(ctx context.Context) (int, error) {
 			}
 			err := l.countPart(ctx, &count)
 			if err == nil {
-				l.s.hiddenCounts.Put(l.keys.Hidden, count, 1)
+				l.s.hiddenCounts.Put(l.shards[0].Hidden, count, 1)
 			}
 			return err
 		}); err != nil {

@@ -148,14 +148,14 @@ func TestCallersShareALongCount(t *testing.T) {
 		for i := range int64(3*moderationPage - 1) {
 			m.hide("b/b", fmt.Sprint("m", i), i+1)
 		}
-		l := hiddenList{s, m, "b/b", "k/user", k.Board("b", ""), definition.Desc}
+		l := hiddenList{s, m, "b/b", "k/user", []keyspace.BoardKeys{k.Board("b", "")}, definition.Desc}
 		var count hiddenCount
 		for part := 1; part < 3; part++ {
 			require.NoError(t, l.countPart(t.Context(), &count))
 			require.False(t, count.complete)
 			require.Equal(t, part*moderationPage, count.unscored)
 		}
-		s.hiddenCounts.Put(l.keys.Hidden, count, 1)
+		s.hiddenCounts.Put(l.shards[0].Hidden, count, 1)
 		// The list does not count the first parts again: it would find no members there any more.
 		rest := &moderation{}
 		for member := range m.in("b/b", count.after) {

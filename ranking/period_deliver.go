@@ -58,7 +58,7 @@ func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *defini
 			return p, err
 		}
 		p.done = true
-		_, _, err := s.markDelivered(ctx, instance, p.Name, p.id)
+		_, _, err := s.markDelivered(ctx, p.shards[0], p.Name, p.id)
 		return p, err
 	}
 	fresh := ""
@@ -89,7 +89,7 @@ func (s *Store) giveUpDelivery(ctx context.Context, board, name string) error {
 		return err
 	}
 	if p != nil {
-		first, _, err := s.markDelivered(ctx, n.Instance(), p.Name, p.id)
+		first, _, err := s.markDelivered(ctx, p.shards[0], p.Name, p.id)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,11 @@ func (s *Store) giveUpDelivery(ctx context.Context, board, name string) error {
 
 // undelivered returns the settled period of a name if it is not delivered yet, and nil otherwise.
 func (s *Store) undelivered(ctx context.Context, n definition.Name) (*periodRecord, error) {
-	list, err := s.periodRecords(ctx, n.Instance())
+	r, err := s.compiledOf(ctx, n)
+	if err != nil && !errors.Is(err, definition.ErrUnknownBoard) {
+		return nil, err
+	}
+	list, err := s.periodRecords(ctx, r, n.Instance())
 	for _, p := range list {
 		if p.Name == n.Period && p.id != "" && !p.done {
 			return &p, nil
@@ -129,10 +133,10 @@ func (s *Store) cancelDeliveries(ctx context.Context, instance string, periods .
 	return script.Cancel.Run(ctx, s.rdb, s.deliveryKeys(slot), appendTexts([]any{slot}, periods)).Err
 }
 
-// markDelivered records that a closed period was delivered, or never will be. first says that this was not
+// markDelivered records on the first shard of a closed period that it was delivered, or never will be. first says that this was not
 // recorded before. another says that the board has a period of that name with another delivery id.
-func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (first, another bool, err error) {
-	r := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
+func (s *Store) markDelivered(ctx context.Context, shard, period, id string) (first, another bool, err error) {
+	r := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(shard, period).Periods}, []any{period, id})
 	another = r.Text() == "other"
 	return !another && r.Number() == 1, another, r.Err
 }
@@ -146,6 +150,7 @@ type Delivery struct {
 	Age     time.Duration // time since the period was settled
 	Now     time.Time     // Redis's clock when the caller took the delivery
 	claimed deliveryClaim
+	shard   string // see markDelivered
 }
 
 // deliveryClaim is the claim on a delivery in the line of a definition.
@@ -240,13 +245,13 @@ func (s *Store) delivery(ctx context.Context, c deliveryClaim) (*Delivery, error
 	}{p.id, told})
 	return &Delivery{
 		ID: p.id, Board: n.Instance(), Period: n.Period, Body: body,
-		Age: time.Duration(c.since-p.settled) * time.Microsecond, Now: time.UnixMicro(c.since).UTC(), claimed: c,
+		Age: time.Duration(c.since-p.settled) * time.Microsecond, Now: time.UnixMicro(c.since).UTC(), claimed: c, shard: p.shards[0],
 	}, err
 }
 
 // Delivered records that a delivery has arrived, or that the caller has given it up.
 func (s *Store) Delivered(ctx context.Context, d Delivery) error {
-	_, another, err := s.markDelivered(ctx, d.Board, d.Period, d.ID)
+	_, another, err := s.markDelivered(ctx, d.shard, d.Period, d.ID)
 	switch {
 	case err != nil:
 	case another: // the board was deleted and created again since

@@ -18,11 +18,12 @@ import (
 // periodRecord is a board-period as the board's own hash of periods holds it.
 type periodRecord struct {
 	calendar.Period
-	id      string // of its delivery; "" until the period is settled
-	settled int64  // when the period was settled, µs since 1970
-	done    bool   // it is delivered, or never will be
-	open    bool   // set by housekeeping: the period has not closed
-	fresh   bool   // this node settled it a moment ago
+	id      string   // of its delivery; "" until the period is settled
+	settled int64    // when the period was settled, µs since 1970
+	done    bool     // it is delivered, or never will be
+	shards  []string // that hold it, as shardNames names them; the record is that of the first
+	open    bool     // set by housekeeping: the period has not closed
+	fresh   bool     // this node settled it a moment ago
 }
 
 // lastSettledField is a further field of that hash. It holds when the latest settled period
@@ -51,21 +52,37 @@ func parsePeriodRecord(name, text string) (n periodRecord, ok bool) {
 	return n, err == nil
 }
 
-// periodRecords lists the existing periods of an instance, the oldest first.
-func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRecord, error) {
-	fields, err := s.rdb.HGetAll(ctx, s.keys.Board(instance, "").Periods).Result()
+// periodRecords lists the existing periods of an instance, the oldest first. A period is settled once each shard that holds it has closed
+// it. r may be nil, see shardNames.
+func (s *Store) periodRecords(ctx context.Context, r *definition.Compiled, instance string) ([]periodRecord, error) {
+	shards := shardNames(r, instance)
+	hashes, err := pipelined(ctx, s.rdb, shards, func(pipe redis.Pipeliner, shard string) *redis.MapStringStringCmd {
+		return pipe.HGetAll(ctx, s.keys.Board(shard, "").Periods)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, definition.ErrUnavailable, err)
+		return nil, fmt.Errorf("list periods of board %q: %w", instance, err)
 	}
-	delete(fields, lastSettledField)
-	list := make([]periodRecord, 0, len(fields))
-	for name, text := range fields {
-		n, ok := parsePeriodRecord(name, text)
-		if !ok {
-			return nil, fmt.Errorf("%w: board %q has stored %q for period %q, which is not a valid record", definition.ErrUnavailable,
-				instance, text, name)
+	known := make(map[string]int) // index in list
+	list := make([]periodRecord, 0, len(hashes[0].Val()))
+	for i, hash := range hashes {
+		for name, text := range hash.Val() {
+			if name == lastSettledField {
+				continue
+			}
+			n, ok := parsePeriodRecord(name, text)
+			if !ok {
+				return nil, fmt.Errorf("%w: board %q has stored %q for period %q, which is not a valid record", definition.ErrUnavailable,
+					instance, text, name)
+			}
+			at, there := known[name]
+			if !there {
+				at = len(list)
+				known[name], list = at, append(list, n)
+			} else if n.id == "" {
+				list[at].id, list[at].done = "", false
+			}
+			list[at].shards = append(list[at].shards, shards[i])
 		}
-		list = append(list, n)
 	}
 	slices.SortFunc(list, func(a, b periodRecord) int { return cmp.Or(a.Opens.Compare(b.Opens), cmp.Compare(a.Name, b.Name)) })
 	return list, nil
@@ -88,7 +105,7 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.periodRecords(ctx, m.Instance)
+	list, err := s.periodRecords(ctx, m.compiled, m.Instance)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +117,17 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	oldest := m.compiled.OldestReadable(now)
 	list = slices.DeleteFunc(list, func(n periodRecord) bool { return n.Opens.Before(oldest.Opens) })
 	slices.Reverse(list)
-	keys := make([]string, len(list))
-	for i, n := range list {
-		keys[i] = s.keys.Board(m.Instance, n.Name).Members
+	var keys []string
+	for _, n := range list {
+		for _, shard := range n.shards {
+			keys = append(keys, s.keys.Board(shard, n.Name).Members)
+		}
 	}
-	var totals []int64
+	var sizes []int64
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	err = s.inTurnIf(ctx, len(keys) > PacedEntries, func() (err error) {
-		totals, err = s.sizes(ctx, keys)
+	err = s.inTurnIf(ctx, max(len(keys), len(list)) > PacedEntries, func() (err error) {
+		sizes, err = s.sizes(ctx, keys)
 		return err
 	})
 	if err != nil {
@@ -117,7 +136,11 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
 		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period),
-			Final: m.compiled.PeriodEnded(n.Period, now), Total: totals[i]}
+			Final: m.compiled.PeriodEnded(n.Period, now)}
+		for range n.shards {
+			infos[i].Total += sizes[0]
+			sizes = sizes[1:]
+		}
 	}
 	return infos, nil
 }

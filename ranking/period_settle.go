@@ -47,13 +47,13 @@ type entryJSON struct {
 	Data   jsontext.Value `json:"data,omitzero"`
 }
 
-// announcement returns the message about a closed period, and the state of the board that
-// the message describes. It returns nil when the period has not closed by the clock of the
-// board's own master.
-func (s *Store) announcement(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period) (*closedJSON, State, error) {
-	page, at, err := s.readPage(ctx, s.keys.Board(instance, p.Name), r.Board, Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
+// announcement returns the message about a closed period, and the head of the page that
+// the message describes. It returns nil when the period has not closed by the clocks of the
+// board's own masters.
+func (s *Store) announcement(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period) (*closedJSON, Head, error) {
+	page, at, err := s.readPage(ctx, s.resolvedPeriod(instance, r, p), Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
 	if err != nil || !r.PeriodEnded(p, at.now) {
-		return nil, State{}, err
+		return nil, Head{}, err
 	}
 	told := &closedJSON{
 		Board: instance, Period: p.Name, Opened: definition.FormatTime(p.Opens),
@@ -66,14 +66,18 @@ func (s *Store) announcement(ctx context.Context, instance string, r *definition
 		}
 		told.Top = append(told.Top, entry)
 	}
-	return told, page.State, nil
+	return told, page.Head, nil
 }
 
 // settle announces a closed period, once, and gives it the id of its delivery. The returned
 // record has no id when the settlement must wait. until is the end of the lease of the
 // definitions, in µs since 1970.
 func (s *Store) settle(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, until int64) (periodRecord, error) {
-	told, state, err := s.announcement(ctx, instance, r, p.Period)
+	others, err := s.closeOthers(ctx, instance, r, p, until)
+	if err != nil || others == nil {
+		return p, err
+	}
+	told, head, err := s.announcement(ctx, instance, r, p.Period)
 	if told == nil {
 		return p, err
 	}
@@ -81,9 +85,14 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 	if err != nil {
 		return p, fmt.Errorf("encode a closed period: %w", err)
 	}
-	k := s.keys.Board(instance, p.Name)
+	seq := head.Seq
+	if head.Shards != nil {
+		_, number := keyspace.ParseShard(p.shards[0])
+		seq = head.Shards[number].Seq
+	}
+	k := s.keys.Board(p.shards[0], p.Name)
 	reply := script.Settle.Run(ctx, s.rdb, []string{k.Periods, k.Meta, k.Entered},
-		[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), state.Seq, deliveryID(instance, p.Name, state),
+		[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), seq, deliveryID(instance, p.Name, head.State, others),
 			s.keys.Feed(definition.PeriodsFeed), message, r.MemberTTL.Microseconds()})
 	text, first := reply.Text(), reply.Text() == "1"
 	if reply.Err != nil || text == "" { // the period is gone
@@ -93,7 +102,7 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 	if !ok {
 		reply.Fail("is not a valid record of a period")
 	}
-	settled.Period, settled.fresh = p.Period, true
+	settled.Period, settled.shards, settled.fresh = p.Period, p.shards, true
 	if first {
 		s.metrics.settled.Inc()
 		s.settled.add(func(since *settledPeriods) { *since = settledPeriods{since.count + 1, instance, p.Name} })
@@ -142,11 +151,36 @@ func logSettled(log *slog.Logger, settled *unlogged[settledPeriods], least time.
 	}
 }
 
+// closeOthers closes a period on all shards of an instance but p.shards[0], which settle does last: from then on no update counts there. It
+// returns the ids that these results have; nil: a shard has not closed yet, by the clock of its master.
+func (s *Store) closeOthers(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, until int64) (ids []string, err error) {
+	ids = []string{}
+	for _, shard := range shardNames(r, instance) {
+		if shard == p.shards[0] {
+			continue
+		}
+		k := s.keys.Board(shard, p.Name)
+		reply := script.Settle.Run(ctx, s.rdb, []string{k.Periods, k.Meta, k.Entered},
+			[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), "", deliveryID(shard, p.Name, State{}, nil), "", "", 0})
+		text, closed := reply.Text(), reply.Text() == "1"
+		if reply.Err != nil {
+			return nil, reply.Err
+		}
+		record, ok := parsePeriodRecord(p.Name, text)
+		if text == "" && !closed || text != "" && (!ok || record.id == "") {
+			return nil, nil
+		}
+		ids = append(ids, record.id)
+	}
+	return ids, nil
+}
+
 // deliveryID begins the id of a result. It is the same each time that a node settles that result, also when a
 // failover has lost the first settlement. The script adds when the board last changed: after a failover that has
-// lost writes, other writes may have led to the same seq.
-func deliveryID(instance, period string, at State) string {
-	name := strings.Join([]string{instance, period, at.Epoch, strconv.FormatInt(at.Seq, 10)}, keyspace.FieldSep)
+// lost writes, other writes may have led to the same seq. others are the ids of the results of the other shards.
+func deliveryID(instance, period string, at State, others []string) string {
+	parts := append([]string{instance, period, at.Epoch, strconv.FormatInt(at.Seq, 10)}, others...)
+	name := strings.Join(parts, keyspace.FieldSep)
 	sum := sha256.Sum256([]byte(name))
 	return "period_" + hex.EncodeToString(sum[:16])
 }

@@ -183,12 +183,13 @@ func BenchmarkApplyByDefinition(b *testing.B) {
 			for b.Loop() {
 				for _, def := range boards {
 					batches := make([][]updateItem, turn/size)
+					to := targetOf(b, s, def.Name)
 					for i := range batches {
 						for range size {
 							request++
 							u := definition.Update{Member: benchMember(rand.IntN(benchMembers * 11 / 10)), Score: rand.Int64N(benchMembers / 10),
 								ID: fmt.Sprint("request-", request)}
-							batches[i] = append(batches[i], updateItem{write{Update: u}, nil, new(Outcome)})
+							batches[i] = append(batches[i], updateItem{write{Update: u}, to, new(Outcome)})
 						}
 					}
 					costs[def.Name] = append(costs[def.Name], costOf(b, rdb, func() {

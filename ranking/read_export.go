@@ -41,7 +41,9 @@ func (s *Store) Export(ctx context.Context, board string) iter.Seq2[Page, error]
 		pinned := definition.Qualify(m.Instance, first.Period)
 		// A member that keeps its score keeps its key from one result of a union to the
 		// next.
-		same := func(p Page) bool { return p.Order == first.Order && (p.Epoch == first.Epoch || m.compiled.IsBuilt()) }
+		same := func(p Page) bool {
+			return p.Order == first.Order && (m.compiled.IsBuilt() || first.States().sameLives(p.States()))
+		}
 		for p := first; yield(p, nil); {
 			next := p.Next()
 			if next == nil {

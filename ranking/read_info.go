@@ -38,24 +38,35 @@ const memberBytes = 110
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	var info Info
 	m, err := s.readResolved(ctx, board, &info.Head, func(m resolved) (readTimes, error) {
-		r := s.callRead(ctx, script.Info, m.keys, m.compiled.Board, nil)
-		at := takeReadTimes(r)
-		info = Info{Head: Head{State: takeState(r), Total: r.Number()}}
-		if changed := r.Number(); changed > 0 {
+		info = Info{}
+		var states States
+		var at mergedTimes
+		changed, span, farthest := int64(0), int64(0), 0.0
+		for _, r := range s.callShards(ctx, script.Info, m, nil) {
+			at.add(takeReadTimes(r))
+			states = append(states, takeState(r))
+			info.Total += r.Number()
+			changed = max(changed, r.Number())
+			span = max(span, r.Number())
+			farthest = max(farthest, math.Abs(r.OptionalKey()), math.Abs(r.OptionalKey()))
+			if r.Err != nil {
+				return at.all, r.Err
+			}
+		}
+		info.setStates(m, states)
+		if changed > 0 {
 			info.LastChange = time.UnixMicro(changed)
 		}
-		span := r.Number()
-		first, last := r.OptionalKey(), r.OptionalKey()
 		if m.compiled.Ties != definition.ByMember {
-			info.TieResolution = tieResolution(span, max(math.Abs(first), math.Abs(last)))
+			info.TieResolution = tieResolution(span, farthest)
 		}
-		return at, r.Err
+		return at.all, nil
 	})
 	if err != nil {
 		return Info{}, err
 	}
 	info.About = s.about(ctx, m, info.State)
-	if info.Memory, err = s.memory(ctx, m.keys, info.Total); err != nil {
+	if info.Memory, err = s.memory(ctx, m.eachShard(), info.Total); err != nil {
 		return Info{}, fmt.Errorf("read board %q: %w", board, err)
 	}
 	return info, nil
@@ -71,12 +82,14 @@ func tieResolution(span int64, score float64) time.Duration {
 	return max(time.Duration(math.Ldexp(float64(span), e-53)*float64(time.Microsecond)), time.Microsecond)
 }
 
-// memory asks Redis for the size of the keys of a board-period; Redis samples each key.
-func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (bytes int64, err error) {
+// memory asks Redis for the size of the keys of the shards of a board-period; Redis samples each key.
+func (s *Store) memory(ctx context.Context, shards []keyspace.BoardKeys, total int64) (bytes int64, err error) {
 	pipe := s.rdb.Pipeline()
 	var usages []*redis.IntCmd
-	for _, key := range k.All() {
-		usages = append(usages, pipe.MemoryUsage(ctx, key))
+	for _, k := range shards {
+		for _, key := range k.All() {
+			usages = append(usages, pipe.MemoryUsage(ctx, key))
+		}
 	}
 	redisconn.ExecEach(ctx, pipe)
 	for _, u := range usages {
@@ -111,7 +124,7 @@ type Summary struct {
 func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 	var p Page
 	m, isFresh, err := s.readPresent(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
-		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, Query{FromRank: 1, Limit: SummaryEntries})
+		p, at, err = s.readPage(ctx, m, Query{FromRank: 1, Limit: SummaryEntries})
 		return at, err
 	})
 	if err != nil {

@@ -57,6 +57,16 @@ type Places struct {
 	Head
 	Ties definition.Ties // of the board
 	List []Place
+	// ByShard has the heads of a board with shards, as of which the members of each shard were looked up; nil: the board has none.
+	ByShard []Head
+}
+
+// HeadOf returns the head as of which a member was looked up.
+func (p *Places) HeadOf(member string) *Head {
+	if p.ByShard == nil {
+		return &p.Head
+	}
+	return &p.ByShard[ShardOf(member, len(p.ByShard))]
 }
 
 // Places looks up 1 to MaxLookups members at once, at one state of the board. It returns a
@@ -102,6 +112,9 @@ func checkLookups(lookups []Lookup) error {
 
 // readPlaces looks up members on a board-period. See Head.describe for what the result lacks.
 func (s *Store) readPlaces(ctx context.Context, m resolved, lookups []Lookup) (p Places, at readTimes, err error) {
+	if m.shards != nil {
+		return s.readShardedPlaces(ctx, m, lookups)
+	}
 	args := make([]any, 0, 3*len(lookups))
 	for _, l := range lookups {
 		above, below := l.neighbours()

@@ -53,6 +53,15 @@ type Head struct {
 	Period string // "" on a board without periods
 	Kind   string // kind of the members, as for their profiles
 	Total  int64  // number of members on the board
+	Shards States // of a board with shards, the state of each; State is that of them all. nil: the board has none
+}
+
+// States returns the states of the shards; of a board without shards its own state alone.
+func (h *Head) States() States {
+	if h.Shards == nil {
+		return States{h.State}
+	}
+	return h.Shards
 }
 
 // describe adds what the answer of a script lacks: the meaning of the name, at a moment of Redis's clock.
@@ -184,7 +193,7 @@ func (s *Store) read(ctx context.Context, board string, q Query) (Page, error) {
 	}
 	var p Page
 	_, err := s.readResolved(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
-		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, q)
+		p, at, err = s.readPage(ctx, m, q)
 		return at, err
 	})
 	if err != nil {
@@ -224,25 +233,32 @@ func (q Query) args(o definition.Order) []any {
 	return args
 }
 
-// readPage reads a page. The page has the order and ties of the data, if there are data: d
+// readPage reads a page. The page has the order and ties of the data, if there are data: the definition
 // may be from before a change.
-func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition.Board, q Query) (p Page, at readTimes, err error) {
-	var r *script.Reply
-	call := func() error {
-		r = s.callRead(ctx, script.Page, k, d, q.args(d.Order))
-		return r.Err
+func (s *Store) readPage(ctx context.Context, m resolved, q Query) (p Page, at readTimes, err error) {
+	order := m.compiled.Order
+	for {
+		// A turn holds the call alone: others need not wait until the result of this board is built.
+		err = s.inTurnIf(ctx, q.Limit > PacedEntries && !q.atOnce, func() (err error) {
+			if m.shards != nil {
+				p, at, err = s.readShardedPage(ctx, m, q, order)
+			} else {
+				p, at, err = takePage(s.callRead(ctx, script.Page, m.keys, m.compiled.Board, q.args(order)), m.compiled.Board)
+			}
+			return err
+		})
+		if err != nil || p.Order == order {
+			return p, at, err
+		}
+		order = p.Order // the bounds of the score are on the other side
 	}
-	// A turn holds the call alone: others need not wait until the result of this board is built.
-	if err := s.inTurnIf(ctx, q.Limit > PacedEntries && !q.atOnce, call); err != nil {
-		return p, readTimes{}, err
-	}
+}
+
+// takePage takes the answer of page.lua.
+func takePage(r *script.Reply, d definition.Board) (p Page, at readTimes, err error) {
 	at = takeReadTimes(r)
 	p = Page{Head: Head{State: takeState(r)}}
 	p.Order, p.Ties = takeShape(r, d)
-	if r.Err == nil && p.Order != d.Order {
-		d.Order = p.Order // the bounds of the score are on the other side
-		return s.readPage(ctx, k, d, q)
-	}
 	p.Total, p.Before, p.tiers, p.Count = r.Number(), r.Number(), r.Number(), r.Number()
 	p.Start = r.Number() + 1
 	rank := r.Number()
@@ -284,8 +300,9 @@ func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor
 // board that does not exist, or no longer exists.
 type BoardState struct {
 	State
-	Kind string // kind of the members, as in Page; "" where it is not known
-	Err  error
+	Shards States // as in Head
+	Kind   string // kind of the members, as in Page; "" where it is not known
+	Err    error
 }
 
 // States reads the states of boards, in one round trip to each Redis node that has some of
@@ -297,7 +314,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	defer cancel()
 	states := make([]BoardState, len(boards))
 	pipe := s.rdb.Pipeline()
-	cmds := make([]*redis.SliceCmd, len(boards))
+	cmds := make([][]*redis.SliceCmd, len(boards)) // of each shard
 	meanings := make([]resolved, len(boards))
 	oldest := make([]*redis.ZSliceCmd, len(boards))
 	d, err := s.catalog.get(ctx)
@@ -309,7 +326,9 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		m, err := s.stateOf(d, b, now)
 		if states[i].Err = err; m.compiled != nil {
 			meanings[i], states[i].Kind = m, m.compiled.Kind
-			cmds[i] = pipe.HMGet(ctx, m.keys.Meta, "epoch", "seq", builtField)
+			for _, k := range m.eachShard() {
+				cmds[i] = append(cmds[i], pipe.HMGet(ctx, k.Meta, "epoch", "seq", builtField))
+			}
 			if m.compiled.IsLive() {
 				oldest[i] = pipe.ZRangeWithScores(ctx, m.keys.Window[0], 0, 0)
 			}
@@ -320,12 +339,22 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		if c == nil {
 			continue
 		}
-		r := replyOf(c)
-		states[i].State = State{Epoch: r.Optional(), Seq: r.OptionalNumber()}
-		built := r.OptionalNumber()
-		if r.Err != nil {
-			states[i] = BoardState{Kind: states[i].Kind, Err: fmt.Errorf("read board %q: %w", boards[i], r.Err)}
+		var shards States
+		var built int64
+		for _, of := range c {
+			r := replyOf(of)
+			shards = append(shards, State{Epoch: r.Optional(), Seq: r.OptionalNumber()})
+			built = r.OptionalNumber()
+			if r.Err != nil {
+				states[i].Err = fmt.Errorf("read board %q: %w", boards[i], r.Err)
+				break
+			}
+		}
+		if states[i].Err != nil {
 			continue
+		}
+		if states[i].State = shards.State(); meanings[i].shards != nil {
+			states[i].Shards = shards
 		}
 		if m := meanings[i]; m.compiled.IsBuilt() {
 			s.refreshWatched(m, built)
@@ -350,7 +379,7 @@ func (s *Store) stateOf(d *definitions, board string, now int64) (resolved, erro
 	m, err := d.resolve(n, now)
 	switch {
 	case err == nil:
-		m.keys = s.keys.Board(m.Instance, m.period.Name)
+		s.setKeys(&m)
 		return m, nil
 	case errors.Is(err, definition.ErrUnknownBoard), errors.Is(err, definition.ErrUnknownPeriod):
 		return resolved{}, nil
@@ -361,11 +390,16 @@ func (s *Store) stateOf(d *definitions, board string, now int64) (resolved, erro
 
 // callRead runs a reading script.
 func (s *Store) callRead(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board, args []any) *script.Reply {
+	return sc.Run(ctx, s.rdb, readKeys(k, d), args)
+}
+
+// readKeys returns the KEYS of a reading script.
+func readKeys(k keyspace.BoardKeys, d definition.Board) []string {
 	keys := []string{k.Members, k.Meta, k.Data, k.Distinct}
 	if d.IsLive() {
 		keys = append(keys, k.Window[0])
 	}
-	return sc.Run(ctx, s.rdb, keys, args)
+	return keys
 }
 
 // Entry is one member of a board, with its rank and score.

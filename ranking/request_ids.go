@@ -35,12 +35,14 @@ func parseRoomWait(text string) (wait time.Duration, full bool) {
 // what the other boards of the occurrence count. The node asks about boards that have answered that they are full. So
 // each node may bring a board one batch beyond its bound.
 func (s *Store) refuseFull(ctx context.Context, event string, all []*occurrence, batches []*boardBatch) (refused bool, err error) {
-	var boards []string
+	var boards []string // shards
 	var calls []script.Call
+	shards := make(map[string]int) // of the boards
 	for _, b := range batches {
-		if _, full := s.fullBoards.Load(b.instance); full {
-			ids := s.keys.Ids(b.instance)
-			boards, calls = append(boards, b.instance), append(calls, script.Call{Script: script.Room, Keys: ids[:], Args: []any{s.cfg.MaxIDs}})
+		if _, full := s.fullBoards.Load(b.shard); full {
+			ids := s.keys.Ids(b.shard)
+			boards, calls = append(boards, b.shard), append(calls, script.Call{Script: script.Room, Keys: ids[:], Args: []any{s.cfg.MaxIDs}})
+			shards[b.instance] = b.shards
 		}
 	}
 	if len(boards) == 0 {
@@ -70,7 +72,7 @@ func (s *Store) refuseFull(ctx context.Context, event string, all []*occurrence,
 			continue // without an id, or known: the rest of it may count
 		}
 		for _, u := range o.result.Updates {
-			if wait := waits[u.Board]; wait > 0 && o.result.Err == nil {
+			if wait := waits[shardOf(shards[u.Board], u.Board, u.Update.Member)]; wait > 0 && o.result.Err == nil {
 				o.Fail(s.errTooManyIDs(fmt.Sprintf("board %q", u.Board), wait))
 				refused = true
 			}

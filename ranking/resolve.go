@@ -26,6 +26,29 @@ type resolved struct {
 	period      calendar.Period
 	changesAt   int64 // when the name gets another meaning, or this period closes, µs since 1970; 0: never
 	keys        keyspace.BoardKeys
+	shards      []keyspace.BoardKeys // of each shard; nil: the board has none, and keys are all
+}
+
+// eachShard returns the keys of each shard, or those of the board alone.
+func (m *resolved) eachShard() []keyspace.BoardKeys {
+	if m.shards == nil {
+		return []keyspace.BoardKeys{m.keys}
+	}
+	return m.shards
+}
+
+// setKeys sets the keys of the period that a name means.
+func (s *Store) setKeys(m *resolved) {
+	if m.keys = s.keys.Board(m.Instance, m.period.Name); m.compiled.Shards > 0 {
+		m.shards = s.periodKeys(m.compiled, m.Instance, m.period.Name)
+	}
+}
+
+// resolvedPeriod is what a name of a period of an instance means.
+func (s *Store) resolvedPeriod(instance string, r *definition.Compiled, p calendar.Period) resolved {
+	m := resolved{Board: Board{Name: instance, Instance: instance, Definition: r.Board}, compiled: r, askedPeriod: p.Name, period: p}
+	s.setKeys(&m)
+	return m
 }
 
 // Board finds the board that a name means. It returns a FieldError for an invalid name, or
@@ -65,7 +88,8 @@ func (s *Store) resolve(ctx context.Context, named string, now int64) (resolved,
 	if err != nil {
 		return resolved{}, err
 	}
-	m.Name, m.keys = named, s.keys.Board(m.Instance, m.period.Name)
+	m.Name = named
+	s.setKeys(&m)
 	return m, nil
 }
 

@@ -228,7 +228,7 @@ func BenchmarkUnion(b *testing.B) {
 	b.Run("nothing", func(b *testing.B) { eye.watch(b, func() { time.Sleep(time.Second) }) })
 	b.Run("first", func(b *testing.B) { // there is no result yet
 		eye.watch(b, func() {
-			require.NoError(b, s.deleteData(ctx, "u", definition.Never))
+			require.NoError(b, s.deleteData(ctx, nil, "u", definition.Never))
 			built()
 		})
 	})

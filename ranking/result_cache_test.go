@@ -120,7 +120,7 @@ func TestWhatABuilderLeaves(t *testing.T) {
 	look()
 	require.Zero(t, left())
 	require.NoError(t, holds(t, s, "u", 0).gather(t.Context(), []scored{{"left", 1}}))
-	require.NoError(t, s.deleteData(t.Context(), "u", definition.Never))
+	require.NoError(t, s.deleteData(t.Context(), nil, "u", definition.Never))
 	require.Zero(t, left())
 }
 
@@ -154,7 +154,7 @@ func TestResultsThatAreLost(t *testing.T) {
 			},
 		}
 		losses := map[string]func(){
-			"deleted": func() { require.NoError(t, b.deleteData(t.Context(), "u", definition.Never)) },
+			"deleted": func() { require.NoError(t, b.deleteData(t.Context(), nil, "u", definition.Never)) },
 			"older":   func() { require.NoError(t, a.rdb.HSet(t.Context(), k.Meta, builtField, 1).Err()) },
 			"no good": func() { require.NoError(t, a.rdb.HSet(t.Context(), k.Meta, builtField, 0).Err()) },
 		}

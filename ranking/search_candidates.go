@@ -49,14 +49,29 @@ func compareCandidates(a, b candidate) int {
 
 // searchAll looks at all members of a small board. It returns those that match, and their profiles.
 func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) (list []candidate, profiles map[string]Profile, err error) {
-	// The board may have grown meanwhile. Places in the order of the board stand for sort keys, whose texts take Redis
-	// four times as long as the members.
-	members, err := s.rdb.ZRange(ctx, m.keys.Members, 0, s.searches.small-1).Result()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: read the members: %w", definition.ErrUnavailable, err)
+	if m.shards == nil {
+		// The board may have grown meanwhile. Places in the order of the board stand for sort keys, whose texts take Redis
+		// four times as long as the members.
+		members, err := s.rdb.ZRange(ctx, m.keys.Members, 0, s.searches.small-1).Result()
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: read the members: %w", definition.ErrUnavailable, err)
+		}
+		for i, member := range members {
+			list = append(list, candidate{member: member, isID: q.isID(member), key: sortkey.Key(i)})
+		}
+		return s.matching(ctx, m.compiled.Kind, q, list)
 	}
-	for i, member := range members {
-		list = append(list, candidate{member: member, isID: q.isID(member), key: sortkey.Key(i)})
+	shards, err := pipelined(ctx, s.rdb, m.shards, func(pipe redis.Pipeliner, k keyspace.BoardKeys) *redis.ZSliceCmd {
+		return pipe.ZRangeWithScores(ctx, k.Members, 0, s.searches.small-1)
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the members: %w", err)
+	}
+	for _, rows := range shards {
+		for _, z := range rows.Val() {
+			member := z.Member.(string)
+			list = append(list, candidate{member: member, isID: q.isID(member), key: sortkey.Key(z.Score)})
+		}
 	}
 	return s.matching(ctx, m.compiled.Kind, q, list)
 }
@@ -221,20 +236,37 @@ func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list [
 
 // onBoard leaves the candidates that stand on the board, with their sort keys.
 func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]candidate, error) {
-	chunks := slices.Collect(slices.Chunk(list, findAtOnce))
+	shards := m.eachShard()
+	if len(shards) > 1 { // each chunk is of one shard
+		slices.SortFunc(list, func(a, b candidate) int {
+			return cmp.Compare(ShardOf(a.member, len(shards)), ShardOf(b.member, len(shards)))
+		})
+	}
+	var chunks [][]candidate
+	for shard := range shards {
+		n := 0
+		for n < len(list) && (len(shards) == 1 || ShardOf(list[n].member, len(shards)) == shard) {
+			n++
+		}
+		chunks = slices.AppendSeq(chunks, slices.Chunk(list[:n], findAtOnce))
+		list = list[n:]
+	}
 	cmds, err := pipelined(ctx, s.rdb, chunks, func(pipe redis.Pipeliner, some []candidate) *redis.SliceCmd {
-		cmd := redis.NewSliceCmd(ctx, appendTexts([]any{"zmscore", m.keys.Members}, membersOf(some))...)
+		set := shards[0].Members
+		if len(shards) > 1 {
+			set = shards[ShardOf(some[0].member, len(shards))].Members
+		}
+		cmd := redis.NewSliceCmd(ctx, appendTexts([]any{"zmscore", set}, membersOf(some))...)
 		_ = pipe.Process(ctx, cmd) // a pipeline only queues it
 		return cmd
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look candidates up: %w", err)
 	}
-	there, i := list[:0], 0
-	for _, cmd := range cmds {
-		for _, v := range cmd.Val() {
-			c := list[i]
-			i++
+	var there []candidate
+	for i, cmd := range cmds {
+		for j, v := range cmd.Val() {
+			c := chunks[i][j]
 			switch score := v.(type) {
 			case float64: // by RESP 3
 				c.key = sortkey.Key(score)

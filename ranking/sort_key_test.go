@@ -41,7 +41,8 @@ func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Spa
 
 // applyOnce makes one call of apply.lua with the given knowledge of a board.
 func applyOnce(t require.TestingT, s *Store, a applyArgs, board string, batch []updateItem) applyReply {
-	reply, err := s.takeApplyReply(board, a.rule, script.Send(context.Background(), s.rdb, nil, s.applyCall(board, a, batch))[0], batch)
+	call := s.applyCall(&boardBatch{instance: board, shard: board, args: a, waiting: batch, sent: len(batch)})
+	reply, err := s.takeApplyReply(board, a.rule, script.Send(context.Background(), s.rdb, nil, call)[0], batch)
 	require.NoError(t, err)
 	return reply
 }

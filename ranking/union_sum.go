@@ -13,7 +13,7 @@ import (
 	"rankcast/ranking/internal/keyspace"
 )
 
-// unionSource is a board-period that counts in a union.
+// unionSource is a board-period that counts in a union, or a shard of one.
 type unionSource struct {
 	instance string
 	rule     *definition.Compiled
@@ -48,8 +48,9 @@ func (s *Store) unionSources(r *definition.Compiled, d *definitions, instance st
 		}
 		p, there := its.CurrentPeriod(now), true
 		for last := 0; last < u.Last && there; last++ {
-			keys := s.keys.Board(source.Instance(), p.Name)
-			all = append(all, unionSource{instance: source.Instance(), rule: its, keys: keys, weight: u.Weights[i]})
+			for _, keys := range s.periodKeys(its, source.Instance(), p.Name) {
+				all = append(all, unionSource{instance: source.Instance(), rule: its, keys: keys, weight: u.Weights[i]})
+			}
 			if its.Calendar == nil {
 				break
 			}

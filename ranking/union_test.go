@@ -460,8 +460,9 @@ func TestUnionAndItsSources(t *testing.T) {
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}}}, definition.Board{Name: "z"}) // in any order
 		Refuses(t, "board", definition.ErrConflict, errorOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
 		Refuses(t, "board", definition.ErrConflict, errorOf(s.Remove(t.Context(), "u", "m")))
-		require.ErrorIs(t, s.commitUpdates(t.Context(), "u",
-			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, outcome: new(Outcome)}}), definition.ErrConflict)
+		before := &target{name: definition.Name{Base: "u"}, instance: "u", rule: must(s.compiledNamed(t.Context(), "z"))(t)} // no union then
+		require.ErrorIs(t, s.commitUpdates(t.Context(), "u", "u",
+			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, to: before, outcome: new(Outcome)}}), definition.ErrConflict)
 		Refuses(t, "board", definition.ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"},
 			{Board: "u", Member: "{m}", Score: "1"}}}

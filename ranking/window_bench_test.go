@@ -109,9 +109,10 @@ func BenchmarkWindow(b *testing.B) {
 				costs[board] = append(costs[board], costOf(b, rdb, func() {
 					for range turn / size {
 						items, outcomes := make([]updateItem, size), make([]Outcome, size)
+						to := targetOf(b, s, board)
 						for i := range items {
 							items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}},
-								nil, &outcomes[i]}
+								to, &outcomes[i]}
 						}
 						require.NoError(b, s.applyBatch(ctx, board, items, nil))
 						require.NoError(b, outcomes[0].Err)

@@ -250,6 +250,7 @@ func (w *world) cared(ever bool) {
 		if strings.HasPrefix(instance, "/") {
 			continue
 		}
+		instance, _ = keyspace.ParseShard(instance)
 		n := must(definition.ParseName(instance))(w.t)
 		_, err := w.rdb.ZScore(w.t.Context(), k.Instances(n.Slot()), instance).Result()
 		require.NoError(w.t, err, "%s is there, and %s not listed", what, instance)

@@ -58,7 +58,10 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 			items = append(items, updateItem{write{u, as}, to, &outcomes[i]})
 		}
 	}
-	if err := s.commitUpdates(ctx, n.Instance(), items); err != nil {
+	if to.rule.Shards > 0 {
+		return s.commitToShards(ctx, to, items, outcomes)
+	}
+	if err := s.commitUpdates(ctx, to.instance, to.instance, items); err != nil {
 		return nil, err // another goroutine may still write to the outcomes
 	}
 	return outcomes, nil
@@ -66,7 +69,8 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 
 // target is the board that a caller updates, as the caller found it.
 type target struct {
-	name        definition.Name // of the instance
+	name        definition.Name // of the instance, as instance
+	instance    string
 	definitions *definitions
 	rule        *definition.Compiled // by these definitions
 }
@@ -75,26 +79,26 @@ type target struct {
 func (s *Store) writable(ctx context.Context, n definition.Name, began time.Time) (*target, error) {
 	to, err := findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (*target, error) {
 		rule, err := d.compiled(n)
-		return &target{n, d, rule}, err
+		return &target{n, n.Instance(), d, rule}, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if err := s.catalog.checkLease(ctx, began); err != nil {
-		return nil, fmt.Errorf("apply to board %q: %w", n.Instance(), err)
+		return nil, fmt.Errorf("apply to board %q: %w", to.instance, err)
 	}
 	switch {
 	case to.rule.Union != nil:
-		return nil, errUnionWrite(n.Instance())
+		return nil, errUnionWrite(to.instance)
 	case n.Period != "":
-		return nil, notOpen(fmt.Sprintf("names a period, but updates count in the period that is open: send them to %q", n.Instance()))
+		return nil, notOpen(fmt.Sprintf("names a period, but updates count in the period that is open: send them to %q", to.instance))
 	}
 	return to, nil
 }
 
-// commitUpdates applies updates that have passed their checks.
-func (s *Store) commitUpdates(ctx context.Context, instance string, items []updateItem) error {
-	if err := s.updates.Commit(ctx, instance, items); err != nil {
+// commitUpdates applies updates of one shard of an instance that have passed their checks.
+func (s *Store) commitUpdates(ctx context.Context, instance, shard string, items []updateItem) error {
+	if err := s.updates.Commit(ctx, shard, items); err != nil {
 		return fmt.Errorf("apply to board %q: %w", instance, err)
 	}
 	return nil
@@ -209,10 +213,10 @@ func firstLetter(m definition.Mode) string { return string(m[:min(1, len(m))]) }
 // Standing is a score and its rank.
 type Standing struct {
 	Score int64
-	Rank  int64 // 1-based; 0 for a member that is hidden
+	Rank  int64 // 1-based; 0 for a member that is hidden, and where it is not known
 }
 
-// Result is the effect of an update.
+// Result is the effect of an update. On a board with shards the ranks are 0: no shard knows them.
 type Result struct {
 	Period    string    // the period in which it counted; "" on a board without periods
 	Current   *Standing // nil when the member is not on the board now: it was removed, or has no place within the limit

@@ -28,6 +28,8 @@ const (
 // boardBatch is a batch of updates of one board on its way through apply.lua.
 type boardBatch struct {
 	instance string
+	shard    string // the name under which Redis holds the members of the updates: instance, or a shard of it
+	shards   int    // of the definition by which that is so
 	name     definition.Name
 	waiting  []updateItem // the updates without an outcome, in their order
 	err      error        // why they will get none
@@ -64,13 +66,11 @@ func (b *boardBatch) fail(err error) {
 // isDone reports whether each update has an outcome or an error.
 func (b *boardBatch) isDone() bool { return len(b.waiting) == 0 || b.err != nil }
 
-// applyBatch applies updates to an instance. It returns an error when no update has an outcome.
+// applyBatch applies updates to a shard of an instance. It returns an error when no update has an outcome.
 // It calls sent once the last of the updates have their place on the connection.
-func (s *Store) applyBatch(ctx context.Context, instance string, items []updateItem, sent func()) error {
-	b := boardBatch{instance: instance, waiting: items}
-	if to := b.found(); to != nil {
-		b.name = to.name
-	}
+func (s *Store) applyBatch(ctx context.Context, shard string, items []updateItem, sent func()) error {
+	to := items[len(items)-1].to
+	b := boardBatch{instance: to.instance, shard: shard, shards: to.rule.Shards, name: to.name, waiting: items}
 	s.prepare(&b)
 	s.applyBatches(ctx, []*boardBatch{&b}, sent)
 	if len(b.waiting) == len(items) {
@@ -81,11 +81,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, items []updateI
 
 // prepare makes a batch that has all its updates ready for its first call.
 func (s *Store) prepare(b *boardBatch) {
-	b.at = s.catalog.clock.now()
-	if b.name.Base != "" {
-		return
-	}
-	if b.name, b.err = definition.ParseName(b.instance); b.err != nil {
+	if b.at = s.catalog.clock.now(); b.err != nil {
 		b.fail(b.err)
 	}
 }
@@ -113,7 +109,7 @@ func (s *Store) applyBatches(ctx context.Context, batches []*boardBatch, sent fu
 				b.fail(err)
 				continue
 			}
-			active, calls = append(active, b), append(calls, s.applyCall(b.instance, b.args, b.waiting[:b.sent]))
+			active, calls = append(active, b), append(calls, s.applyCall(b))
 			areLast = areLast && b.sent == len(b.waiting)
 		}
 		if len(active) == 0 {
@@ -153,6 +149,9 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 	}
 	if rule.Union != nil { // it was no union a moment ago
 		return errUnionWrite(b.instance)
+	}
+	if rule.Shards != b.shards {
+		return fmt.Errorf("%w: the board has been defined with another number of shards", definition.ErrUnavailable)
 	}
 	b.definitions = d
 	b.args.rule, b.args.hidden, b.args.span = rule, d.hidden, rule.Span(b.at)
@@ -202,7 +201,7 @@ func (s *Store) takeReplies(ctx context.Context, batches []*boardBatch, replies 
 			b.fail(outcomeOf(err))
 		case reply.why == "ok":
 			if reply.isFull {
-				s.fullBoards.Store(b.instance, true)
+				s.fullBoards.Store(b.shard, true)
 			}
 			s.metrics.batchUpdates.Observe(float64(b.sent))
 			b.waiting, b.repeated = b.waiting[b.sent:], 0

@@ -82,8 +82,9 @@ func BenchmarkApply(b *testing.B) {
 	var requests atomic.Uint64
 	apply := func(batch []definition.Update) {
 		items, outcomes := make([]updateItem, len(batch)), make([]Outcome, len(batch))
+		to := targetOf(b, s, "b")
 		for i, u := range batch {
-			items[i] = updateItem{write{Update: u}, nil, &outcomes[i]}
+			items[i] = updateItem{write{Update: u}, to, &outcomes[i]}
 		}
 		require.NoError(b, s.applyBatch(context.Background(), "b", items, nil))
 	}

@@ -31,12 +31,13 @@ func (a applyArgs) isPlain(flags string) bool {
 		!strings.ContainsAny(flags, "do")
 }
 
-// applyCall returns the call of apply.lua for a batch.
-func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) script.Call {
-	r, k, span := a.rule, s.keys.Board(instance, a.span.Name), a.span
+// applyCall returns the next call of apply.lua for a batch, which is planned.
+func (s *Store) applyCall(b *boardBatch) script.Call {
+	a, batch := &b.args, b.waiting[:b.sent]
+	r, k, span := a.rule, s.keys.Board(b.shard, a.span.Name), a.span
 	const head, each = 20, 8
 	args := make([]any, 0, head+each*len(batch))
-	args = append(args, scriptHead(r, k, instance, span.Name)...)
+	args = append(args, scriptHead(r, k, b.shard, span.Name)...)
 	since, until := max(span.Opens, span.Starts), a.leased
 	for _, end := range []int64{span.Closes, span.Ends} {
 		if end > 0 {
@@ -51,10 +52,10 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 		sc, keys = script.ApplyWhole, k.Head()
 		window := ""
 		if r.IsWindowed() {
-			keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
+			keys = append(append(keys, k.Window[:]...), s.keys.Build(b.instance).Lock)
 			window = fmt.Sprintf("%d %s %s %s", r.Window.Milliseconds(), r.Mode, boolArg(r.IsLive()), boolArg(a.isBehind))
 		}
-		args = append(args, r.Limit, r.MemberTTL.Microseconds(), a.hidden.revision, a.hidden.flags(instance, r.Kind, batch), r.Kind, window)
+		args = append(args, r.Limit, r.MemberTTL.Microseconds(), a.hidden.revision, a.hidden.flags(b.instance, r.Kind, batch), r.Kind, window)
 	}
 	hasData := strings.Contains(flags, "d")
 	for _, u := range batch {
@@ -137,15 +138,19 @@ func (s *Store) takeApplyReply(instance string, r *definition.Compiled, reply *s
 		return a, reply.Err
 	}
 	for i, u := range batch {
+		if r.Shards > 0 {
+			outcomes[i].Result.Current.forgetRank()
+			outcomes[i].Result.Previous.forgetRank()
+		}
 		*u.outcome = outcomes[i]
 	}
 	return a, nil
 }
 
 // scriptHead returns the first arguments of each script that changes a board-period: see
-// board.lua.
-func scriptHead(r *definition.Compiled, k keyspace.BoardKeys, instance, period string) []any {
-	return []any{k.Channel, instance, period, string(r.Ties), r.Order.Sign()}
+// board.lua. shard is the name under which Redis holds the board-period.
+func scriptHead(r *definition.Compiled, k keyspace.BoardKeys, shard, period string) []any {
+	return []any{k.Channel, shard, period, string(r.Ties), r.Order.Sign()}
 }
 
 // flags holds for each update whether its member is hidden, for apply.lua; it is empty when
@@ -236,6 +241,13 @@ func parseStanding(score, rank string) (*Standing, error) {
 		return nil, fmt.Errorf("has the invalid rank %q", rank)
 	}
 	return &Standing{Score: n, Rank: r}, nil
+}
+
+// forgetRank removes a rank that is that of a shard.
+func (s *Standing) forgetRank() {
+	if s != nil {
+		s.Rank = 0
+	}
 }
 
 // boolArg is a script argument that is true or false.

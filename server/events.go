@@ -62,25 +62,24 @@ func (s *Server) deleteEvent(c *echo.Context) error {
 // postEvents applies one event or a batch of events.
 func (s *Server) postEvents(c *echo.Context) error {
 	event := request.PathValue(c, "event")
-	body, key, err := request.ReadPost(c)
+	post, err := request.ReadPost(c)
 	if err != nil {
 		return err
 	}
 	// An event may have a field of that name too; only a batch has a list there.
-	if list, there := body["events"]; there && list.Kind() == '[' {
-		if err := body.Only("events"); err != nil {
+	if list, there := post.Body["events"]; there && list.Kind() == '[' {
+		if err := post.Body.Only("events"); err != nil {
 			return err
 		}
-		return s.applyEvents(c, event, list, key)
+		return s.applyEvents(c, event, list, post)
 	}
-	answer, err := applyEvent(c.Request().Context(), s.store, gate.Caller(c), event, body, key)
+	answer, err := applyEvent(c.Request().Context(), s.store, gate.Caller(c), event, post)
 	return respond.Answer(c, answer, markNotCounted(err))
 }
 
 // applyEvent applies one event.
-func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller, event string, body request.Object,
-	key string) (resultsJSON, error) {
-	o, err := readEvent(body, key)
+func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller, event string, post request.Post) (resultsJSON, error) {
+	o, err := readEvent(post.Body, post.Key)
 	if err != nil {
 		return resultsJSON{}, err
 	}
@@ -92,17 +91,39 @@ func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller
 	if err != nil {
 		return resultsJSON{}, err
 	}
+	if post.Ranked {
+		countRanks(ctx, store, happened)
+	}
 	return newEventResult(caller, happened[0]), nil
 }
 
+// countRanks counts the ranks of the members that events have updated, see ranking.Store.CountRanks.
+func countRanks(ctx context.Context, store *ranking.Store, happened []ranking.EventResult) {
+	members, results := make(map[string][]string), make(map[string][]*ranking.Result) // by board
+	for _, h := range happened {
+		for i, u := range h.Updates {
+			if i < len(h.Outcomes) {
+				members[u.Board] = append(members[u.Board], u.Update.Member)
+				results[u.Board] = append(results[u.Board], &h.Outcomes[i].Result)
+			}
+		}
+	}
+	for board := range members {
+		store.CountRanks(ctx, board, members[board], results[board])
+	}
+}
+
 // applyEvents applies a batch of events.
-func (s *Server) applyEvents(c *echo.Context, event string, list jsontext.Value, key string) error {
-	results, err := batch("events", list, maxEvents, key, s.batchOf(c), readEvent,
+func (s *Server) applyEvents(c *echo.Context, event string, list jsontext.Value, post request.Post) error {
+	results, err := batch("events", list, maxEvents, post.Key, s.batchOf(c), readEvent,
 		func(all []ranking.EventCall) (func(int) (any, error), error) {
 			for i := range all {
 				all[i].Sender = senderOf(gate.Caller(c))
 			}
 			happened, err := s.store.ApplyEvents(c.Request().Context(), event, all)
+			if err == nil && post.Ranked {
+				countRanks(c.Request().Context(), s.store, happened)
+			}
 			return func(i int) (any, error) {
 				if err := happened[i].Err; err != nil {
 					return nil, err

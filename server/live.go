@@ -36,7 +36,7 @@ func (s socketUpdater) Update(ctx context.Context, board string, update request.
 }
 
 func (s socketUpdater) Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) ([]byte, error) {
-	answer, err := applyEvent(ctx, s.store, caller, event, fields, "")
+	answer, err := applyEvent(ctx, s.store, caller, event, request.Post{Body: fields})
 	return encoded(answer, err)
 }
 

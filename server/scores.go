@@ -19,17 +19,20 @@ const maxUpdates = 1000
 // postScores applies one update or a batch of updates.
 func (s *Server) postScores(c *echo.Context) error {
 	board := request.PathValue(c, "board")
-	body, key, err := request.ReadPost(c)
+	post, err := request.ReadPost(c)
 	if err != nil {
 		return err
 	}
-	if list, isBatch := body["updates"]; isBatch {
-		if err := body.Only("updates"); err != nil {
+	if list, isBatch := post.Body["updates"]; isBatch {
+		if err := post.Body.Only("updates"); err != nil {
 			return err
 		}
-		return s.applyUpdates(c, board, list, key)
+		return s.applyUpdates(c, board, list, post)
 	}
-	answer, err := applyUpdate(c.Request().Context(), s.store, board, body.FieldsOr("; or updates, a list", updateFields...), key)
+	answer, err := applyUpdate(c.Request().Context(), s.store, board, post.Body.FieldsOr("; or updates, a list", updateFields...), post.Key)
+	if err == nil && post.Ranked {
+		s.store.CountRanks(c.Request().Context(), board, []string{answer.member}, []*ranking.Result{&answer.result})
+	}
 	return respond.Answer(c, answer, markNotCounted(err))
 }
 
@@ -50,10 +53,17 @@ func applyUpdate(ctx context.Context, store *ranking.Store, board string, f *req
 }
 
 // applyUpdates applies a batch of updates.
-func (s *Server) applyUpdates(c *echo.Context, board string, list jsontext.Value, key string) error {
-	results, err := batch("updates", list, maxUpdates, key, s.batchOf(c), readItem,
+func (s *Server) applyUpdates(c *echo.Context, board string, list jsontext.Value, post request.Post) error {
+	results, err := batch("updates", list, maxUpdates, post.Key, s.batchOf(c), readItem,
 		func(updates []definition.Update) (func(int) (any, error), error) {
 			outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
+			if err == nil && post.Ranked {
+				members, results := make([]string, len(updates)), make([]*ranking.Result, len(updates))
+				for i, u := range updates {
+					members[i], results[i] = u.Member, &outcomes[i].Result
+				}
+				s.store.CountRanks(c.Request().Context(), board, members, results)
+			}
 			return func(i int) (any, error) {
 				return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
 			}, err

@@ -88,6 +88,7 @@ type memberSet struct {
 	byName       map[string]*Member
 	positions    rankIndex          // by position in the order
 	scores       *scoreRanks        // ranks of the scores on a board with ties; nil: the position is the rank
+	unplaced     bool               // changes have no places, because the board has shards
 	aroundCounts [MaxAround + 1]int // how many members have so many neighbours
 	maxAround    int64              // the largest Around of all members
 }
@@ -132,8 +133,10 @@ func (g *memberSet) apply(c feed.Change, moved func(*Member)) bool {
 			return false
 		}
 		g.remove(m)
-		m.known, m.onBoard = true, false
-		moved(m)
+		m.known, m.onBoard = c.New == nil || !g.unplaced, false
+		if m.known {
+			moved(m)
+		}
 	}
 	if c.Old != nil && !(g.shift(OrderKey{*c.Old, c.Member}, -1) && g.scores.applyOld(c)) {
 		return false
@@ -144,7 +147,26 @@ func (g *memberSet) apply(c feed.Change, moved func(*Member)) bool {
 	if !(g.shift(OrderKey{*c.New, c.Member}, 1) && g.scores.applyNew(c)) {
 		return false
 	}
-	return m == nil || g.insert(m, *c.New, Placement{c.Rank, c.Position})
+	return m == nil || g.unplaced || g.insert(m, *c.New, Placement{c.Rank, c.Position})
+}
+
+// placeMoved makes a followed member known that a change has moved on a board with shards. Its place follows from the entries where they
+// have it; otherwise it is looked up. It reports false where the place contradicts the view.
+func (v *View) placeMoved(c feed.Change) bool {
+	if v.shards == nil || c.New == nil {
+		return true
+	}
+	m := v.members.byName[c.Member]
+	if m == nil {
+		return true
+	}
+	i, found := v.find(OrderKey{*c.New, c.Member})
+	if !found {
+		v.enqueue(m)
+		return true
+	}
+	v.markMoved(m)
+	return v.members.insert(m, *c.New, v.placementAt(i))
 }
 
 // shift moves all members behind p.

@@ -14,8 +14,8 @@ type lookups struct {
 	pending struct {  // the lookups that the owner reads
 		members   []*Member // nil: none are pending
 		requests  []ranking.Lookup
-		from      ranking.State // of the view, at BeginLookups
-		discarded bool          // the answer will be of no use
+		from      ranking.States // of the view, at BeginLookups
+		discarded bool           // the answer will be of no use
 	}
 	found       []Found
 	unrecovered int // how many members are recovering
@@ -169,7 +169,7 @@ func (v *View) BeginLookups() []ranking.Lookup {
 	}
 	if requests != nil {
 		v.beginBuffering()
-		v.pending.members, v.pending.requests, v.pending.from, v.pending.discarded = members, requests, v.state, false
+		v.pending.members, v.pending.requests, v.pending.from, v.pending.discarded = members, requests, v.States(), false
 	}
 	return requests
 }
@@ -195,26 +195,72 @@ func (v *View) CancelLookups() {
 // It reports whether the members that were known agreed with the answer.
 func (v *View) ApplyLookups(p ranking.Places) (agreed bool) {
 	look := v.pending
-	switch {
-	case look.discarded || !v.valid:
-		v.CancelLookups()
-		return true
-	case p.Epoch != v.state.Epoch || p.Seq < look.from.Seq:
-		v.CancelLookups()
-		v.Invalidate() // Redis is at another state
-		return true
+	heads := p.ByShard
+	if heads == nil {
+		heads = []ranking.Head{p.Head}
 	}
-	then := v.fastForwardLookups(look.requests, p)
+	for i := range heads {
+		switch h := &heads[i]; {
+		case look.discarded || !v.valid || v.isTooOld(v.period, h):
+			v.CancelLookups()
+			return true
+		case !v.follows(h, look.from):
+			v.CancelLookups()
+			v.Invalidate() // Redis is at another state
+			return true
+		}
+	}
+	forwarded := make([]*forwardedLookups, len(heads))
+	for i := range heads {
+		if forwarded[i] = v.fastForwardLookups(look.requests, &p, &heads[i], i); forwarded[i] == nil {
+			break
+		}
+	}
 	v.pending.members = nil // the answer has arrived
 	v.beginBuffering()
-	if then == nil {
-		v.Invalidate()
-		return true
+	for i, then := range forwarded {
+		if then == nil {
+			v.Invalidate()
+			return true
+		}
+		if agreed := v.applyForwarded(then, &p, &heads[i]); !agreed || !v.valid {
+			return agreed
+		}
 	}
+	return true
+}
+
+// follows reports whether the states of an answer are of the view's lives, and not before those from which the view has buffered. A shard may
+// have got its first member since.
+func (v *View) follows(h *ranking.Head, from ranking.States) bool {
+	states := h.States()
+	for i, s := range states {
+		at := v.stateOf(i)
+		if at == nil || i >= len(from) || s != from[i] && (s.Epoch != at.Epoch || s.Seq < from[i].Seq) {
+			return false
+		}
+	}
+	return len(states) == len(from)
+}
+
+// applyForwarded applies an answer that was brought forward. h is the head as of which its members were looked up.
+func (v *View) applyForwarded(then *forwardedLookups, p *ranking.Places, h *ranking.Head) (agreed bool) {
 	for i, t := range then.inOrder {
-		m := v.members.byName[t.name]
+		m, place := v.members.byName[t.name], p.List[then.indexes[i]]
 		if m == nil {
 			continue // no longer followed
+		}
+		asOf := func() *Standing { return &Standing{Seq: h.Seq, Total: h.Total, Place: place} }
+		if !t.known { // it has moved since, on a board with shards
+			if !m.known && place.Entry.Rank > 0 {
+				standing := asOf()
+				if t.around < m.around {
+					standing.Around = nil // the owner shows more of them by now
+				}
+				v.found = append(v.found, Found{m, standing})
+			}
+			v.enqueue(m)
+			continue
 		}
 		var at Placement
 		if t.onBoard {
@@ -239,8 +285,8 @@ func (v *View) ApplyLookups(p ranking.Places) (agreed bool) {
 				return false
 			}
 			m.neighboursVersion++
-			if t.neighboursStale && p.List[i].Entry.Rank > 0 {
-				found.AsOf = &Standing{Seq: p.Seq, Total: p.Total, Place: p.List[i]}
+			if t.neighboursStale && place.Entry.Rank > 0 {
+				found.AsOf = asOf()
 			}
 		}
 		v.found = append(v.found, found)
@@ -265,21 +311,27 @@ func (v *View) storeLookedUp(m, t *Member, then *forwardedLookups) bool {
 	return ok
 }
 
-// forwardedLookups is an answer to lookups, brought forward to the view's state.
+// forwardedLookups is an answer to lookups, brought forward to the view's state. With shards it has the members of one of them, whose places
+// are as of one state of the board.
 type forwardedLookups struct {
 	memberSet
 	inOrder []*Member // in the order of the requests
+	indexes []int     // of these in the answer
 }
 
-// fastForwardLookups brings an answer forward by the buffered changes. It returns nil where
-// they contradict each other.
-func (v *View) fastForwardLookups(requests []ranking.Lookup, p ranking.Places) *forwardedLookups {
-	b := &forwardedLookups{memberSet: memberSet{byName: make(map[string]*Member, len(requests)), scores: newScoreRanks(v.ties)}}
+// fastForwardLookups brings the places of an answer that are as of a head forward by the buffered changes: those of the members of a shard. It
+// returns nil where they contradict each other.
+func (v *View) fastForwardLookups(requests []ranking.Lookup, p *ranking.Places, h *ranking.Head, shard int) *forwardedLookups {
+	b := &forwardedLookups{memberSet: memberSet{byName: make(map[string]*Member, len(requests)), scores: newScoreRanks(v.ties),
+		unplaced: v.shards != nil}}
 	for i, l := range requests {
+		if v.shards != nil && ranking.ShardOf(l.Member, len(v.shards)) != shard {
+			continue
+		}
 		place := p.List[i]
 		m := &Member{name: l.Member, around: l.Around, known: true, neighboursStale: true}
 		b.byName[m.name] = m
-		b.inOrder = append(b.inOrder, m)
+		b.inOrder, b.indexes = append(b.inOrder, m), append(b.indexes, i)
 		if place.Entry.Rank == 0 {
 			continue
 		}
@@ -289,12 +341,16 @@ func (v *View) fastForwardLookups(requests []ranking.Lookup, p ranking.Places) *
 		}
 		b.maxAround = max(b.maxAround, int64(l.Around))
 	}
+	if len(b.inOrder) == 0 {
+		return b
+	}
+	states := h.States()
 	for _, c := range v.buffered {
 		if c.Period != v.period {
 			continue
 		}
 		for i, change := range c.List {
-			if c.Seq+int64(i) > p.Seq && !b.apply(change, func(*Member) {}) {
+			if c.Seq+int64(i) > states[c.Shard].Seq && !b.apply(change, func(*Member) {}) {
 				return nil
 			}
 		}

@@ -23,29 +23,45 @@ type model struct {
 	periods      map[string]*modelPeriod
 }
 
-// modelPeriod is one period of a model.
+// modelPeriod is one period of a model. A board without shards has one.
 type modelPeriod struct {
-	name    string
-	state   ranking.State
-	rows    []entry
-	history map[ranking.State][]entry
+	name   string
+	states ranking.States              // by shard
+	rows   []entry                     // of all shards
+	past   []map[ranking.State][]entry // by shard: its rows at each state
 }
+
+// drawShards draws the number of shards of a model; 0 stands for none.
+var drawShards = rapid.SampledFrom([]int{0, 0, 2, 3, 16})
 
 func newModel(t *rapid.T) *model {
 	m := &model{
 		def: definition.Board{
-			Name:  "b",
-			Mode:  rapid.SampledFrom([]definition.Mode{definition.Sum, definition.Best, definition.Last}).Draw(t, "mode"),
-			Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
-			Ties:  rapid.SampledFrom([]definition.Ties{definition.First, definition.ByMember, definition.Shared, definition.Dense}).Draw(t, "ties"),
+			Name:   "b",
+			Mode:   rapid.SampledFrom([]definition.Mode{definition.Sum, definition.Best, definition.Last}).Draw(t, "mode"),
+			Order:  rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
+			Shards: drawShards.Draw(t, "shards"),
 		},
 		periods: make(map[string]*modelPeriod),
 	}
+	ties := []definition.Ties{definition.First, definition.ByMember, definition.Shared, definition.Dense}
+	if m.def.Shards > 0 {
+		ties = ties[:3]
+	}
+	m.def.Ties = rapid.SampledFrom(ties).Draw(t, "ties")
 	m.rollOver()
 	if rapid.Bool().Draw(t, "scores at first") {
-		m.state.Epoch = "life 0"
+		for i := range m.states {
+			m.states[i].Epoch = fmt.Sprint("life 0 of ", i)
+		}
 		for i := range 80 {
 			m.change(fmt.Sprint("m", i), rapid.Int64Range(-20, 20).Draw(t, "score"), "", false)
+		}
+		for i := range m.states {
+			if m.states[i].Seq == 0 {
+				m.states[i].Epoch = ""
+				m.remember(i)
+			}
 		}
 	}
 	return m
@@ -53,33 +69,74 @@ func newModel(t *rapid.T) *model {
 
 // rollOver begins a period.
 func (m *model) rollOver() {
-	m.modelPeriod = &modelPeriod{name: fmt.Sprint("p", len(m.periods)), history: make(map[ranking.State][]entry)}
+	n := max(1, m.def.Shards)
+	m.modelPeriod = &modelPeriod{name: fmt.Sprint("p", len(m.periods)), states: make(ranking.States, n), past: make([]map[ranking.State][]entry, n)}
 	m.periods[m.name] = m.modelPeriod
-	m.remember()
-}
-
-func (m *model) remember() { m.history[m.state] = slices.Clone(m.rows) }
-
-// page is what Redis answers now.
-func (m *model) page(period string, limit int) ranking.Page {
-	is := m.periods[period]
-	p := ranking.Page{
-		Head:  ranking.Head{State: is.state, Bounds: ranking.Bounds{Final: is != m.modelPeriod}, Period: period, Total: int64(len(is.rows))},
-		Order: m.def.Order, Ties: m.def.Ties, Start: 1,
+	for i := range m.states {
+		m.past[i] = make(map[ranking.State][]entry)
+		m.remember(i)
 	}
-	p.Entries = m.entries(is.rows, 0, limit)
-	return p
 }
 
-// lookUp is what Redis answers now.
-func (m *model) lookUp(period string, lookups []ranking.Lookup) ranking.Places {
-	is := m.periods[period]
-	p := ranking.Places{Head: ranking.Head{State: is.state, Period: period, Total: int64(len(is.rows))}, Ties: m.def.Ties}
+// shardOf is the shard of a member.
+func (m *model) shardOf(member string) int {
+	if m.def.Shards == 0 {
+		return 0
+	}
+	return ranking.ShardOf(member, m.def.Shards)
+}
+
+// rowsOf are the rows of a shard.
+func (m *model) rowsOf(shard int) []entry {
+	return slices.DeleteFunc(slices.Clone(m.rows), func(r entry) bool { return m.shardOf(r.member) != shard })
+}
+
+func (m *model) remember(shard int) { m.past[shard][m.states[shard]] = m.rowsOf(shard) }
+
+// at are the rows of the board at states of its shards; false: a shard never had its state.
+func (p *modelPeriod) at(states ranking.States) (rows []entry, ok bool) {
+	for i, s := range states {
+		of, there := p.past[i][s]
+		if !there {
+			return nil, false
+		}
+		rows = append(rows, of...)
+	}
+	slices.SortFunc(rows, func(a, b entry) int { return a.key.Compare(a.member, b.key, b.member) })
+	return rows, true
+}
+
+// head is the head of an answer about some states.
+func (m *model) head(is *modelPeriod, states ranking.States) ranking.Head {
+	rows, _ := is.at(states)
+	isFinal := is != m.modelPeriod && slices.Equal(states, is.states) // each shard has answered after the end
+	h := ranking.Head{State: states.State(), Bounds: ranking.Bounds{Final: isFinal}, Period: is.name, Total: int64(len(rows))}
+	if m.def.Shards > 0 {
+		h.Shards = states
+	}
+	return h
+}
+
+// page is what Redis answers at some states of the shards.
+func (m *model) page(is *modelPeriod, states ranking.States, limit int) ranking.Page {
+	rows, _ := is.at(states)
+	return ranking.Page{Head: m.head(is, states), Order: m.def.Order, Ties: m.def.Ties, Start: 1, Entries: m.entries(rows, 0, limit)}
+}
+
+// lookUp is what Redis answers. Each member is looked up in its own shard first, at the state in own, and then counted in the others.
+func (m *model) lookUp(is *modelPeriod, own, others ranking.States, lookups []ranking.Lookup) ranking.Places {
+	p := ranking.Places{Head: m.head(is, others), Ties: m.def.Ties}
+	for i := range m.def.Shards {
+		states := slices.Clone(others)
+		states[i] = own[i]
+		p.ByShard = append(p.ByShard, m.head(is, states))
+	}
 	for _, l := range lookups {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
-		if i := find(is.rows, l.Member); i >= 0 {
-			found.Entry, found.Position = m.entries(is.rows, i, i+1)[0], int64(i)+1
-			found.Around = m.entries(is.rows, i-l.Around, i+l.Around+1)
+		rows, _ := is.at(p.HeadOf(l.Member).States())
+		if i := find(rows, l.Member); i >= 0 {
+			found.Entry, found.Position = m.entries(rows, i, i+1)[0], int64(i)+1
+			found.Around = m.entries(rows, i-l.Around, i+l.Around+1)
 		}
 		p.List = append(p.List, found)
 	}
@@ -127,30 +184,38 @@ func (m *model) isHeld(k sortkey.Key) bool {
 
 func memberOf(t *rapid.T) string { return fmt.Sprint("m", rapid.IntRange(0, 99).Draw(t, "member")) }
 
-// batch draws updates and removals of a few members, applies them, and returns the message;
-// nil when nothing changed.
-func (m *model) batch(t *rapid.T) *feed.Changes {
-	if m.state.Epoch == "" {
-		m.lives++
-		m.state.Epoch = fmt.Sprint("life", m.lives)
+// batch draws updates and removals of a few members, applies them, and returns the messages, one for each shard that has changed.
+func (m *model) batch(t *rapid.T) (messages []*feed.Changes) {
+	for i := range m.states {
+		if m.states[i].Epoch == "" {
+			m.lives++
+			m.states[i].Epoch = fmt.Sprint("life", m.lives)
+		}
 	}
-	c := &feed.Changes{Board: m.def.Name, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq + 1}
+	of := make(map[int]*feed.Changes)
 	for range rapid.IntRange(1, 5).Draw(t, "updates") {
 		member := memberOf(t)
 		score := rapid.Int64Range(-20, 20).Draw(t, "score")
 		data := rapid.SampledFrom([]string{"", "", `1`, `{"x":2}`}).Draw(t, "data")
 		remove := rapid.IntRange(0, 7).Draw(t, "remove") == 0
-		if change := m.change(member, score, data, remove); change != nil {
-			c.List = append(c.List, *change)
+		shard := m.shardOf(member)
+		before := m.states[shard]
+		change := m.change(member, score, data, remove)
+		if change == nil {
+			continue
+		}
+		if of[shard] == nil {
+			of[shard] = &feed.Changes{Board: m.def.Name, Shard: shard, Period: m.name, Epoch: before.Epoch, Seq: before.Seq + 1}
+			messages = append(messages, of[shard])
+		}
+		of[shard].List = append(of[shard].List, *change)
+	}
+	for i := range m.states {
+		if m.states[i].Seq == 0 {
+			m.states[i].Epoch = ""
 		}
 	}
-	if len(c.List) == 0 {
-		if m.state.Seq == 0 {
-			m.state.Epoch = ""
-		}
-		return nil
-	}
-	return c
+	return messages
 }
 
 // change changes a member; data "" keeps the member's data.
@@ -190,19 +255,22 @@ func (m *model) change(member string, score int64, data string, remove bool) *fe
 		}
 		stays := c.Old != nil && c.Old.Score(m.def.Order) == score
 		c.Born = m.def.Ties == definition.Dense && !stays && !m.isHeld(*key)
-		at := m.place(OrderKey{*key, member}, data)
-		c.New, c.Rank, c.Position, c.Data = key, m.rank(m.rows, at), int64(at)+1, data
+		m.place(OrderKey{*key, member}, data)
+		own := m.rowsOf(m.shardOf(member))
+		at := find(own, member)
+		c.New, c.Rank, c.Position, c.Data = key, m.rank(own, at), int64(at)+1, data
 	}
 	if c.Old != nil && !heldOld {
 		c.Gone = m.def.Ties == definition.Dense && !m.isHeld(*c.Old)
 	}
-	m.state.Seq++
-	m.remember()
+	shard := m.shardOf(member)
+	m.states[shard].Seq++
+	m.remember(shard)
 	return c
 }
 
-// place inserts a member and returns its index.
-func (m *model) place(p OrderKey, data string) int {
+// place inserts a member.
+func (m *model) place(p OrderKey, data string) {
 	r := entry{p, data}
 	at, _ := slices.BinarySearchFunc(m.rows, r, func(a, b entry) int {
 		if a.before(b.OrderKey) {
@@ -211,7 +279,6 @@ func (m *model) place(p OrderKey, data string) int {
 		return 1
 	})
 	m.rows = slices.Insert(m.rows, at, r)
-	return at
 }
 
 func (m *model) newKey(score int64) *sortkey.Key {
@@ -235,18 +302,19 @@ func frac(x float64) float64 { return x - math.Floor(x) }
 // replace replaces the whole period, as the build of a board does, and returns the message.
 func (m *model) replace(t *rapid.T) *feed.Changes {
 	m.lives++
-	m.state = ranking.State{Epoch: fmt.Sprint("life", m.lives), Seq: rapid.Int64Range(0, 3).Draw(t, "seq before")}
+	m.states[0] = ranking.State{Epoch: fmt.Sprint("life", m.lives), Seq: rapid.Int64Range(0, 3).Draw(t, "seq before")}
 	m.rows = nil
 	for i := range rapid.IntRange(0, 40).Draw(t, "members") {
 		m.place(OrderKey{*m.newKey(rapid.Int64Range(-20, 20).Draw(t, "score")), fmt.Sprint("m", 2*i)}, "")
 	}
-	m.state.Seq++
-	m.remember()
-	return &feed.Changes{Board: m.def.Name, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq}
+	m.states[0].Seq++
+	m.remember(0)
+	return &feed.Changes{Board: m.def.Name, Period: m.name, Epoch: m.states[0].Epoch, Seq: m.states[0].Seq}
 }
 
-// flush empties the board, as the loss of Redis does: the next epoch is another one.
-func (m *model) flush() {
-	m.state, m.rows = ranking.State{}, nil
-	m.remember()
+// flush empties a shard, as the loss of a Redis does: its next epoch is another one.
+func (m *model) flush(shard int) {
+	m.rows = slices.DeleteFunc(m.rows, func(r entry) bool { return m.shardOf(r.member) == shard })
+	m.states[shard] = ranking.State{}
+	m.remember(shard)
 }

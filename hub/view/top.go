@@ -32,9 +32,10 @@ type top struct {
 	period    string
 	order     definition.Order
 	ties      definition.Ties
-	ends      time.Time // as in ranking.Page
-	final     bool      // as in ranking.Page
-	state     ranking.State
+	ends      time.Time      // as in ranking.Page
+	final     bool           // as in ranking.Page
+	state     ranking.State  // as clients see it
+	shards    ranking.States // of each shard; nil: the board has none
 	total     int64
 	entries   []entry // in order
 	tiedRanks []int64 // for each index, the rank; nil without ties
@@ -44,7 +45,7 @@ type top struct {
 func newTop(p ranking.Page) top {
 	t := top{
 		period: p.Period, order: p.Order, ties: p.Ties, ends: p.Ends, final: p.Final,
-		state: p.State, total: p.Total,
+		state: p.State, shards: slices.Clone(p.Shards), total: p.Total,
 	}
 	t.entries = make([]entry, len(p.Entries), len(p.Entries)+1)
 	for i, e := range p.Entries {
@@ -80,20 +81,45 @@ const (
 	gap                        // a batch in between is missing, or the epoch is another
 )
 
-// continuityOf compares a batch with the top's state. The first batch of an empty board
+// stateOf is the state of a shard; of the board, if it has none. It is nil for a shard that the board does not have.
+func (t *top) stateOf(shard int) *ranking.State {
+	switch {
+	case t.shards == nil && shard == 0:
+		return &t.state
+	case shard < len(t.shards):
+		return &t.shards[shard]
+	}
+	return nil
+}
+
+// continuityOf compares a batch with the top's state. The first batch of an empty board, or of a shard without members,
 // gives the top its epoch. A closed period gets no first batch: Redis lost the period, and
 // with it that batch.
 func (t *top) continuityOf(c *feed.Changes) continuity {
-	if t.state.Epoch == "" && c.Seq == 1 && !isReplacement(c) && !t.final {
-		t.state.Epoch = c.Epoch
+	at := t.stateOf(c.Shard)
+	if at == nil {
+		return gap
+	}
+	if at.Epoch == "" && c.Seq == 1 && !isReplacement(c) && !t.final {
+		if at.Epoch = c.Epoch; t.shards != nil {
+			t.state.Epoch = t.shards.State().Epoch
+		}
 	}
 	switch {
-	case c.Epoch == t.state.Epoch && stateAfter(c).Seq <= t.state.Seq:
+	case c.Epoch == at.Epoch && stateAfter(c).Seq <= at.Seq:
 		return included
-	case c.Epoch == t.state.Epoch && c.Seq == t.state.Seq+1 && !isReplacement(c):
+	case c.Epoch == at.Epoch && c.Seq == at.Seq+1 && !isReplacement(c):
 		return follows
 	}
 	return gap
+}
+
+// count counts a change of a shard.
+func (t *top) count(shard int) {
+	t.state.Seq++
+	if t.shards != nil {
+		t.shards[shard].Seq++
+	}
 }
 
 // isReplacement reports whether a message says that its board-period was replaced as a
@@ -105,10 +131,11 @@ func stateAfter(c *feed.Changes) ranking.State {
 	return ranking.State{Epoch: c.Epoch, Seq: max(c.Seq, c.Last())} // a replacement has no last change
 }
 
-// applyChange applies the next change and keeps limit entries at most. It reports false
-// where the change contradicts the top.
-func (t *top) applyChange(c feed.Change, limit int) bool {
-	t.state.Seq++
+// applyChange applies the next change, which is of a shard, and keeps limit entries at most. It reports false
+// where the change contradicts the top. The places in a change are those of the shard, so they mean nothing on a board with several.
+func (t *top) applyChange(shard int, c feed.Change, limit int) bool {
+	t.count(shard)
+	placed := t.shards == nil
 	if c.Rank != c.Position && !t.ties.Tied() {
 		return false // the board has other ties
 	}
@@ -128,9 +155,9 @@ func (t *top) applyChange(c feed.Change, limit int) bool {
 	if c.New != nil {
 		i, found := t.find(OrderKey{*c.New, c.Member})
 		// Past the last entry the member belongs here only if no member is in between.
-		next := i == len(t.entries) && (t.isComplete() || c.Position == int64(i)+1)
+		next := i == len(t.entries) && (t.isComplete() || placed && c.Position == int64(i)+1)
 		if i < len(t.entries) || next {
-			if found || c.Position != int64(i)+1 {
+			if found || placed && c.Position != int64(i)+1 {
 				return false
 			}
 			if from < to { // the member moved within the entries: those beyond stay
@@ -148,7 +175,7 @@ func (t *top) applyChange(c feed.Change, limit int) bool {
 	}
 	if t.tiedRanks != nil {
 		t.renumber(from, to)
-		return entered < 0 || entered >= len(t.tiedRanks) || t.tiedRanks[entered] == c.Rank
+		return !placed || entered < 0 || entered >= len(t.tiedRanks) || t.tiedRanks[entered] == c.Rank
 	}
 	return true
 }

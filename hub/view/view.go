@@ -12,10 +12,10 @@ const (
 	// topMargin is how many entries a view keeps beyond its size, plus an eighth of the
 	// size. Members may leave the top without a read for each of them.
 	topMargin = 16
-	// MaxBuffered is the most changes that a view keeps while it waits for an answer: the
-	// changes that the fastest board makes in 100 ms. Beyond it the view discards the
-	// answer.
-	MaxBuffered = 8192
+	// MaxBuffering is for how long a view keeps changes while it waits for an answer, by Redis's clock: longer than a read may take. An answer
+	// that lacks a change which the view has dropped is of no use. A number of changes would be no bound: a fast board makes any number
+	// before a page arrives.
+	MaxBuffering = 5 * time.Second
 )
 
 // View holds the first entries of one period of a board and the ranks of the followed
@@ -38,13 +38,13 @@ type View struct {
 	moved   []*Member // members whose own score changed, for TakeMoved
 	valid   bool      // top and members are the board's at top.state
 
-	received      receivedState // of the view's period
-	receivedOther receivedState // of the other period that changed last
+	received      receivedStates // of the view's period
+	receivedOther receivedStates // of the other period that changed last
 
-	buffered      []*feed.Changes // while a page or lookups are pending
-	bufferedLen   int             // how many changes buffered holds
-	pagePending   bool            // BeginPage was called, and no answer came
-	pageDiscarded bool            // the pending page will be of no use
+	buffered      []*feed.Changes                 // while a page or lookups are pending
+	dropped       map[shardOfPeriod]ranking.State // after the last batch of each that buffered has lost
+	pagePending   bool                            // BeginPage was called, and no answer came
+	pageDiscarded bool                            // the pending page will be of no use
 
 	lookups
 }
@@ -92,16 +92,42 @@ func (v *View) Reset() {
 	v.Invalidate()
 	v.CancelPage()
 	v.CancelLookups()
-	v.received, v.receivedOther = receivedState{}, receivedState{}
+	v.received, v.receivedOther = receivedStates{}, receivedStates{}
 }
 
 // State is the state of the board that the view shows. It means something only while the
 // view is valid.
 func (v *View) State() ranking.State { return v.state }
 
-// Behind reports whether changes that lead to a state are still to arrive.
-func (v *View) Behind(s ranking.State) bool {
-	return v.valid && s.Epoch == v.state.Epoch && s.Seq > v.state.Seq
+// States returns the states of the shards of the board, as ranking.Head.States does.
+func (v *View) States() ranking.States {
+	if v.shards == nil {
+		return ranking.States{v.state}
+	}
+	return slices.Clone(v.shards)
+}
+
+// Behind reports whether changes that lead to the state of an answer are still to arrive.
+func (v *View) Behind(h *ranking.Head) bool {
+	if h.Shards == nil {
+		return v.valid && h.Epoch == v.state.Epoch && h.Seq > v.state.Seq
+	}
+	for i, s := range h.Shards {
+		if at := v.stateOf(i); v.valid && at != nil && s.Epoch == at.Epoch && s.Seq > at.Seq {
+			return true
+		}
+	}
+	return false
+}
+
+// BehindLookups is Behind for an answer to lookups.
+func (v *View) BehindLookups(p *ranking.Places) bool {
+	for i := range p.ByShard {
+		if v.Behind(&p.ByShard[i]) {
+			return true
+		}
+	}
+	return v.Behind(&p.Head)
 }
 
 // Apply applies a batch of changes. It ignores changes that the page already contained. A
@@ -127,7 +153,7 @@ func (v *View) Apply(c *feed.Changes) bool {
 		return false
 	}
 	for _, change := range c.List {
-		if !v.applyChange(change, v.PageSize()) || !v.members.apply(change, v.markMoved) {
+		if !v.applyChange(c.Shard, change, v.PageSize()) || !v.members.apply(change, v.markMoved) || !v.placeMoved(change) {
 			v.Invalidate()
 			return false
 		}
@@ -135,10 +161,10 @@ func (v *View) Apply(c *feed.Changes) bool {
 	return true
 }
 
-// receivedState is the state after the last batch that the view received of a period.
-type receivedState struct {
+// receivedStates are the states after the last batches that the view received of a period, by shard.
+type receivedStates struct {
 	period string
-	ranking.State
+	shards ranking.States
 }
 
 // noteReceived records a batch. It reports false where the period has gone back, as after a failover to
@@ -149,10 +175,15 @@ func (v *View) noteReceived(c *feed.Changes) (forward bool) {
 		last = &v.receivedOther
 	}
 	if c.Period != last.period {
-		*last = receivedState{period: c.Period}
+		last.period = c.Period
+		clear(last.shards)
 	}
-	forward = c.Epoch != last.Epoch || c.Seq > last.Seq
-	last.State = stateAfter(c)
+	for len(last.shards) <= c.Shard {
+		last.shards = append(last.shards, ranking.State{})
+	}
+	at := &last.shards[c.Shard]
+	forward = c.Epoch != at.Epoch || c.Seq > at.Seq
+	*at = stateAfter(c)
 	return forward
 }
 
@@ -166,9 +197,32 @@ func (v *View) buffer(c *feed.Changes) {
 		v.buffered = slices.DeleteFunc(v.buffered, func(before *feed.Changes) bool { return before.Period == c.Period })
 	}
 	v.buffered = append(v.buffered, c)
-	if v.bufferedLen += max(1, len(c.List)); v.bufferedLen > MaxBuffered {
-		v.pageDiscarded, v.pending.discarded = true, true
+	if c.At.IsZero() {
+		return
 	}
+	for oldest := v.buffered[0]; !oldest.At.IsZero() && c.At.Sub(oldest.At) > MaxBuffering; oldest = v.buffered[0] {
+		if v.dropped == nil {
+			v.dropped = make(map[shardOfPeriod]ranking.State)
+		}
+		v.dropped[shardOfPeriod{oldest.Period, oldest.Shard}] = stateAfter(oldest)
+		v.buffered = v.buffered[1:]
+	}
+}
+
+// shardOfPeriod is a shard of a board in a period.
+type shardOfPeriod struct {
+	period string
+	shard  int
+}
+
+// isTooOld reports whether an answer about a period lacks changes that the buffer has lost.
+func (v *View) isTooOld(period string, h *ranking.Head) bool {
+	for of, at := range v.dropped {
+		if states := h.States(); of.period == period && (of.shard >= len(states) || states[of.shard].Epoch != at.Epoch || states[of.shard].Seq < at.Seq) {
+			return true
+		}
+	}
+	return false
 }
 
 // buffering reports whether an answer is pending that the buffered changes will bring
@@ -180,7 +234,7 @@ func (v *View) buffering() bool {
 // beginBuffering empties the buffer, unless another pending answer needs it.
 func (v *View) beginBuffering() {
 	if !v.buffering() {
-		v.buffered, v.bufferedLen = nil, 0
+		v.buffered, v.dropped = nil, nil
 	}
 }
 
@@ -201,16 +255,17 @@ func (v *View) CancelPage() {
 // a view that was valid agreed with the page.
 func (v *View) ApplyPage(p ranking.Page) (agreed bool) {
 	another := p.Period != v.period
-	if v.valid && v.pageDiscarded && !another { // the view does not need it
+	discarded := v.pageDiscarded || v.isTooOld(p.Period, &p.Head)
+	if v.valid && discarded && !another { // the view does not need it
 		v.CancelPage()
 		return true
 	}
-	next, valid := newTop(p), !v.pageDiscarded
+	next, valid := newTop(p), !discarded
 	for _, c := range v.buffered {
 		valid = valid && v.fastForward(&next, c)
 	}
 	v.CancelPage() // it has arrived, and no other page is pending
-	comparable := v.valid && valid && !another && v.state == next.state
+	comparable := v.valid && valid && !another && v.state == next.state && slices.Equal(v.shards, next.shards)
 	agreed = !comparable || v.agrees(&next)
 	if !comparable || !agreed {
 		v.replaceTop(next, valid)
@@ -227,7 +282,7 @@ func (v *View) replaceTop(next top, valid bool) {
 	if next.period != v.period {
 		v.received, v.receivedOther = v.receivedOther, v.received
 	}
-	v.members.scores = newScoreRanks(next.ties)
+	v.members.scores, v.members.unplaced = newScoreRanks(next.ties), next.shards != nil
 	if v.top, v.valid = next, valid; valid {
 		v.locateMembers()
 		v.beginRecovery()
@@ -247,7 +302,7 @@ func (v *View) fastForward(t *top, c *feed.Changes) bool {
 		return false
 	}
 	for _, change := range c.List {
-		if !t.applyChange(change, v.PageSize()) {
+		if !t.applyChange(c.Shard, change, v.PageSize()) {
 			return false
 		}
 	}

@@ -27,13 +27,16 @@ type lossyTransport struct {
 	m      *model
 	v      *View
 	flying []*feed.Changes
-	page   *ranking.Page // answered, and on its way
-	asked  int           // limit of the page that is not answered yet; 0: none
-	of     string        // its period; "": the one that takes changes at the time of the answer
+	page   *ranking.Page  // answered, and on its way
+	asked  int            // limit of the page that is not answered yet; 0: none
+	of     string         // its period; "": the one that takes changes at the time of the answer
+	since  ranking.States // of that period, when it was asked
 
 	lookups   []ranking.Lookup // not answered yet
 	lookupsOf string           // their period
+	from      ranking.States   // of that period, when they were asked
 	places    *ranking.Places  // answered, and on their way
+	applied   ranking.Places   // the last ones
 
 	notified map[*Member]Standing // the last notification of each member
 }
@@ -45,9 +48,11 @@ func (w *lossyTransport) notify() {
 	}
 	for _, found := range w.v.TakeFound() {
 		if found.AsOf != nil {
-			w.standingHolds(*found.AsOf, ranking.State{Epoch: w.v.State().Epoch, Seq: found.AsOf.Seq}, found.around)
+			w.standingHolds(*found.AsOf, w.applied.HeadOf(found.name).States(), found.around)
 		}
-		w.notifyStanding(found.Member, w.v.Standing(found.Member))
+		if found.known {
+			w.notifyStanding(found.Member, w.v.Standing(found.Member))
+		}
 	}
 }
 
@@ -85,20 +90,17 @@ func (w *lossyTransport) notifyStanding(f *Member, s Standing) {
 	w.notified[f] = s
 }
 
-// history is the history of the view's period.
-func (w *lossyTransport) history() map[ranking.State][]entry {
-	return w.m.periods[w.v.Period()].history
-}
-
 // holds checks the law: a valid view equals the board at its state.
 func (w *lossyTransport) holds() {
 	if !w.v.valid {
 		return
 	}
-	board, ok := w.history()[w.v.State()]
-	require.True(w.t, ok, "period %q never was at %+v", w.v.Period(), w.v.State())
-	if last := w.m.periods[w.v.Period()].state; w.v.Final() && w.v.State() != last {
-		w.t.Fatalf("%+v is said to be final, and period %q ended at %+v", w.v.State(), w.v.Period(), last)
+	is := w.m.periods[w.v.Period()]
+	board, ok := is.at(w.v.States())
+	require.True(w.t, ok, "period %q never was at %+v", w.v.Period(), w.v.States())
+	require.Equal(w.t, w.v.States().State(), w.v.State())
+	if w.v.Final() && !slices.Equal(w.v.States(), is.states) {
+		w.t.Fatalf("%+v is said to be final, and period %q ended at %+v", w.v.States(), w.v.Period(), is.states)
 	}
 	require.EqualValues(w.t, len(board), w.v.Total(), "at %+v", w.v.State())
 	n := len(w.v.entries)
@@ -113,7 +115,7 @@ func (w *lossyTransport) holds() {
 	w.scoreRanksHold(board)
 	for _, f := range w.v.members.byName {
 		if f.known {
-			w.standingHolds(w.v.Standing(f), w.v.State(), f.around)
+			w.standingHolds(w.v.Standing(f), w.v.States(), f.around)
 		}
 	}
 	w.notify()
@@ -151,10 +153,10 @@ func (w *lossyTransport) scoreRanksHold(board []entry) {
 }
 
 // standingHolds checks a followed member against the board at a state.
-func (w *lossyTransport) standingHolds(s Standing, at ranking.State, around int) {
-	board := w.history()[at]
+func (w *lossyTransport) standingHolds(s Standing, at ranking.States, around int) {
+	board, ok := w.m.periods[w.v.Period()].at(at)
 	i := find(board, s.Entry.Member)
-	require.True(w.t, s.Position == int64(i)+1 && s.Seq == at.Seq && s.Total == int64(len(board)),
+	require.True(w.t, ok && s.Position == int64(i)+1 && s.Seq == at.State().Seq && s.Total == int64(len(board)),
 		"at %+v the view has %+v; the board has %v", at, s, board)
 	if i < 0 {
 		return
@@ -174,12 +176,22 @@ func (w *lossyTransport) deliver(i int) {
 	w.v.Apply(c)
 }
 
+// deliverNext delivers the next message of a shard. Those of the others may come later.
+func (w *lossyTransport) deliverNext(t *rapid.T) {
+	if len(w.flying) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(w.flying)-1).Draw(t, "of the shard of")
+	w.deliver(slices.IndexFunc(w.flying, func(c *feed.Changes) bool { return c.Shard == w.flying[i].Shard }))
+}
+
 func (w *lossyTransport) ask() {
 	if w.v.NeedsPage() {
 		w.askPage(w.v.Period()) // "" at first
 	}
 	if l := w.v.BeginLookups(); l != nil {
 		w.lookups, w.lookupsOf = l, w.v.Period()
+		w.from = slices.Clone(w.m.periods[w.lookupsOf].states)
 	}
 }
 
@@ -188,29 +200,51 @@ func (w *lossyTransport) askPage(of string) {
 	if !w.v.PagePending() {
 		w.v.BeginPage()
 		w.asked, w.of = w.v.PageSize(), of
+		w.since = slices.Clone(w.m.periods[cmp.Or(of, w.m.name)].states)
 	}
 }
 
 func (w *lossyTransport) answer() {
 	if w.asked > 0 && w.page == nil {
-		p := w.m.page(cmp.Or(w.of, w.m.name), w.asked)
+		is := w.m.periods[cmp.Or(w.of, w.m.name)]
+		p := w.m.page(is, w.between(w.since, is), w.asked)
 		w.page = &p
 	}
 	if w.lookups != nil && w.places == nil {
-		p := w.m.lookUp(w.lookupsOf, w.lookups)
+		is := w.m.periods[w.lookupsOf]
+		others := w.between(w.from, is)
+		own := slices.Clone(others)
+		for i := range own {
+			if w.m.def.Shards > 0 && rapid.Bool().Draw(w.t, "read at once") { // before the others
+				own[i] = w.from[i]
+			}
+		}
+		p := w.m.lookUp(is, own, others, w.lookups)
 		w.places = &p
 	}
 }
 
+// between draws states of the shards at which an answer is. Each shard answers at some time after the question.
+func (w *lossyTransport) between(asked ranking.States, is *modelPeriod) ranking.States {
+	states := slices.Clone(is.states)
+	for i := range states {
+		if _, there := is.past[i][asked[i]]; w.m.def.Shards > 0 && there && rapid.Bool().Draw(w.t, "answers early") {
+			states[i] = asked[i]
+		}
+	}
+	return states
+}
+
 func (w *lossyTransport) readPage() {
-	if w.page != nil && !w.v.Behind(w.page.State) {
+	if w.page != nil && !w.v.Behind(&w.page.Head) {
 		require.True(w.t, w.v.ApplyPage(*w.page), "the view was wrong before it read %+v", w.page.State)
 		w.page, w.asked = nil, 0
 	}
 }
 
 func (w *lossyTransport) readPlaces() {
-	if w.places != nil && !w.v.Behind(w.places.State) {
+	if w.places != nil && !w.v.BehindLookups(w.places) {
+		w.applied = *w.places
 		require.True(w.t, w.v.ApplyLookups(*w.places), "the view was wrong before it read %+v", w.places)
 		w.places, w.lookups = nil, nil
 	}
@@ -237,7 +271,7 @@ func (w *lossyTransport) settle() {
 			w.deliver(0)
 			w.holds()
 		}
-		if is := w.m.periods[w.v.Period()]; is != nil && w.v.State() != is.state {
+		if is := w.m.periods[w.v.Period()]; is != nil && !slices.Equal(w.v.States(), is.states) {
 			w.v.Invalidate()
 		}
 		if w.v.Period() != w.m.name {
@@ -253,8 +287,8 @@ func (w *lossyTransport) settle() {
 		w.readPlaces()
 		w.holds()
 	}
-	require.True(w.t, w.v.Covers(w.v.size) && w.v.Period() == w.m.name && w.v.State() == w.m.state && !w.v.NeedsPage(),
-		"the view is at %q %+v (valid: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.valid, w.m.name, w.m.state)
+	require.True(w.t, w.v.Covers(w.v.size) && w.v.Period() == w.m.name && slices.Equal(w.v.States(), w.m.states) && !w.v.NeedsPage(),
+		"the view is at %q %+v (valid: %v), the board at %q %+v", w.v.Period(), w.v.States(), w.v.valid, w.m.name, w.m.states)
 	for _, f := range w.v.members.byName {
 		require.True(w.t, f.known && (w.v.Standing(f).Around != nil || f.around == 0), "%q is followed and not known: %+v", f.name, f)
 	}
@@ -274,15 +308,9 @@ func TestViewEqualsBoard(t *testing.T) {
 		faulty := rapid.Bool().Draw(t, "faulty")
 		actions := map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
-				if c := m.batch(t); c != nil {
-					w.flying = append(w.flying, c)
-				}
+				w.flying = append(w.flying, m.batch(t)...)
 			},
-			"deliver": func(t *rapid.T) {
-				if len(w.flying) > 0 {
-					w.deliver(0)
-				}
-			},
+			"deliver":     func(t *rapid.T) { w.deliverNext(t) },
 			"ask":         func(*rapid.T) { w.ask() },
 			"answer":      func(*rapid.T) { w.answer() },
 			"read page":   func(*rapid.T) { w.readPage() },
@@ -298,7 +326,7 @@ func TestViewEqualsBoard(t *testing.T) {
 				}
 			},
 			"replace": func(t *rapid.T) {
-				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
+				if rapid.IntRange(0, 5).Draw(t, "really") == 0 && m.def.Shards == 0 {
 					w.flying = append(w.flying, m.replace(t))
 				}
 			},
@@ -339,7 +367,7 @@ func TestViewEqualsBoard(t *testing.T) {
 			}
 			actions["flush"] = func(t *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
-					m.flush()
+					m.flush(rapid.IntRange(0, len(m.states)-1).Draw(t, "shard"))
 				}
 			}
 		}
@@ -361,11 +389,13 @@ func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
 		}
 		w.settle()
 		for range 12 {
-			c := m.batch(t)
-			if c == nil {
+			messages := m.batch(t)
+			if messages == nil {
 				continue
 			}
-			w.v.Apply(c)
+			for _, c := range messages {
+				w.v.Apply(c)
+			}
 			require.True(t, w.v.valid, "a message that follows on made the view invalid")
 			low := len(w.v.entries) < w.v.size+w.v.margin()/2 && len(w.v.entries) < len(m.rows)
 			require.Equal(t, low, w.v.NeedsPage(), "with %d entries of %d", len(w.v.entries), len(m.rows))
@@ -373,7 +403,7 @@ func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
 			late := rapid.IntRange(0, 2).Draw(t, "changes before the answer, and before it is read")
 			more := func() {
 				for range late {
-					if c := m.batch(t); c != nil {
+					for _, c := range m.batch(t) {
 						w.v.Apply(c)
 					}
 				}
@@ -383,7 +413,7 @@ func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
 			more()
 			w.readPage()
 			w.readPlaces()
-			require.True(t, w.v.valid && w.v.State() == m.state, "a change that arrived during the read is missing")
+			require.True(t, w.v.valid && slices.Equal(w.v.States(), m.states), "a change that arrived during the read is missing")
 			w.holds()
 		}
 	})

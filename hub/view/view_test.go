@@ -2,11 +2,13 @@ package view
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/feed"
 	"rankcast/ranking/sortkey"
 )
@@ -22,6 +24,13 @@ func change(seq int64, member string, was, is, rank int64) *feed.Changes {
 		c.New = &k
 	}
 	return &feed.Changes{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}}
+}
+
+// changeAt is change at a time of Redis's clock.
+func changeAt(seq int64, at time.Duration, member string, was, is, rank int64) *feed.Changes {
+	c := change(seq, member, was, is, rank)
+	c.At = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(at)
+	return c
 }
 
 // A view with fewer entries than the board appends the next member: the position says that
@@ -48,18 +57,28 @@ func TestTopAppendsTheNextMember(t *testing.T) {
 	require.False(t, v.valid, "a rank that contradicts the view")
 }
 
-// The buffer is bounded. When it overflows, the pending page is discarded.
-func TestPageIsDiscardedWhenTheBufferOverflows(t *testing.T) {
+// The buffer is bounded by time, whatever the number of changes. A page is good if the buffer has all changes behind it.
+func TestLatePage(t *testing.T) {
 	t.Parallel()
+	for seq, good := range map[int64]bool{0: false, 14: false, 15: true, 20: true} {
+		v := New(2)
+		v.BeginPage()
+		for i := range int64(20) {
+			v.Apply(changeAt(i+1, time.Duration(i)*MaxBuffering/4, "m", i, i+1, 1))
+		}
+		require.Len(t, v.buffered, 5)
+		v.ApplyPage(ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e", Seq: seq}, Total: 1}, Order: definition.Asc,
+			Entries: []ranking.Entry{{Rank: 1, Member: "m", Score: seq, Key: sortkey.Key(seq)}}})
+		require.Equal(t, good, v.valid, "a page of seq %d", seq)
+		require.Equal(t, !good, v.NeedsPage())
+	}
 	v := New(2)
 	v.BeginPage()
-	for i := range int64(MaxBuffered + 1) {
-		v.Apply(change(i+1, "m", i, i+1, 1))
+	for i := range int64(100_000) {
+		v.Apply(changeAt(i+1, time.Duration(i)*time.Microsecond, "m", i, i+1, 1))
 	}
-	require.LessOrEqual(t, len(v.buffered), MaxBuffered+1)
-	v.ApplyPage(ranking.Page{})
-	require.False(t, v.valid, "the view could not bring the page forward")
-	require.True(t, v.NeedsPage())
+	v.ApplyPage(ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e"}}, Order: definition.Asc})
+	require.True(t, v.valid, "a fast board")
 }
 
 // validView is a view of a page with one member, at seq 5 of epoch "e".

@@ -124,6 +124,9 @@ type Board struct {
 	// greatest change by one update, 1 to MaxScore; with Best and Last a member's first score is exempt. Default none
 	MaxChange int64 `json:"max_change,omitzero"`
 
+	// Shards is the number of shards, 2 to 16: parts of a board under hash tags of their own, so that several masters of a
+	// cluster share its work. It cannot change while the board has data. Default: the board is one part.
+	Shards int `json:"shards,omitzero"`
 	// Union makes the board a union, which is built from other boards and takes no updates.
 	// Default none.
 	Union *Union `json:"union,omitzero"`
@@ -226,6 +229,10 @@ func (d Board) IncompatibleField(was Board) (field string) {
 		{"window", (d.Window > 0) == (was.Window > 0)},
 		{"refresh", d.IsLive() == was.IsLive()},
 		{"mode", d.Mode == was.Mode || d.Window == 0}, // the events in the window follow the old mode
+		{"shards", d.Shards == was.Shards},
+		// Shards compare their sort keys, so each of them divides the same span, also one that gets its first member later.
+		{"tie_span", d.TieSpan == was.TieSpan || d.Shards == 0},
+		{"starts", d.Starts.Equal(was.Starts) || d.Shards == 0 || d.TieSpan == 0},
 	} {
 		if !f.same {
 			return f.name
@@ -272,6 +279,9 @@ func (d Board) Shape() string {
 	}
 	if d.Window > 0 {
 		rest = fmt.Appendf(rest, " window %s %t", d.Mode, d.IsLive())
+	}
+	if d.Shards > 0 {
+		rest = fmt.Appendf(rest, " shards %d", d.Shards)
 	}
 	shape := string(d.Order) + " " + Digest(rest)
 	if d.Ties.Tied() {

@@ -87,7 +87,7 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 	for body, field := range map[string]string{
 		// Not of a board at all.
 		``: "body", `{`: "body", `[]`: "body", `null`: "body", `"sum"`: "body", `{} {}`: "body", `{}]`: "body", "{\"kind\":\"\xff\"}": "kind",
-		`{"modes":"sum"}`: "modes", `{"a b":1}`: `["a b"]`, `{"":1}`: `[""]`, `{"shards":2}`: "shards", `{"Mode":"sum"}`: "Mode",
+		`{"modes":"sum"}`: "modes", `{"a b":1}`: `["a b"]`, `{"":1}`: `[""]`, `{"replicas":2}`: "replicas", `{"Mode":"sum"}`: "Mode",
 		`{"mode":"sum","mode":"sum"}`: "mode", `{"display":{"unit":"a","unit":"b"}}`: "display.unit", `{"board":"other"}`: "board",
 		`{"board":1}`: "board",
 		// Of the wrong type.
@@ -127,6 +127,10 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"ids":"599s"}`:               "ids", `{"ids":"169h"}`: "ids", `{"ids":"0s"}`: "ids", `{"ids":600}`: "ids", `{"ids":"1.5h"}`: "ids",
 		`{"ids":"long"}`:   "ids",
 		`{"history":"9s"}`: "history", `{"history":"86401s"}`: "history", `{"history":"36601d"}`: "history",
+		`{"shards":1}`: "shards", `{"shards":17}`: "shards", `{"shards":"2"}`: "shards", `{"shards":0}`: "shards",
+		`{"shards":2,"window":"1h"}`: "window", `{"shards":2,"member_ttl":"1h"}`: "member_ttl",
+		`{"shards":2,"mode":"best","limit":3}`: "limit", `{"shards":2,"ties":"dense"}`: "ties", `{"shards":2,"history":"1m"}`: "history",
+		`{"shards":2,"tie_span":"7d"}`: "tie_span", `{"shards":2,"union":{"of":["a"]}}`: "shards",
 		`{"history":60}`: "history", `{"history":"1.5m"}`: "history", `{"history":"live"}`: "history",
 		// Each good, but not together.
 		`{"period":"36h"}`: "base", `{"base":"2026-01-01T00:00:00Z"}`: "base", `{"period":"week","base":"2026-01-01T00:00:00Z"}`: "base",

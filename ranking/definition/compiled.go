@@ -190,9 +190,14 @@ func (r *Compiled) Span(now int64) Span {
 	}
 	s := Span{Name: p.Name, Opens: micro(p.Opens), Closes: micro(p.Closes), Starts: micro(r.startsAt()), Ends: micro(r.Ends)}
 	from, to := max(s.Opens, micro(r.Starts)), micro(r.PeriodEnd(p))
+	if r.Shards > 0 { // for all shards alike, whenever they get their first member: starts and ends may change meanwhile
+		from, to = s.Opens, s.Closes
+	}
 	switch {
 	case to > 0 && from > 0:
 		s.From, s.Length = from, tieReserve*(to-from)
+	case r.TieSpan > 0 && r.Shards > 0:
+		s.From, s.Length = micro(r.Starts), tieReserve*r.TieSpan.Microseconds()
 	case r.TieSpan > 0:
 		s.From, s.Length = now, tieReserve*r.TieSpan.Microseconds()
 	default:

@@ -82,6 +82,7 @@ var boardReaders = []FieldReader[Board]{
 	{Name: "min", Read: func(d *Board, v Value) error { return readOptional(v, &d.Min, readBound) }},
 	{Name: "max", Read: func(d *Board, v Value) error { return readOptional(v, &d.Max, readBound) }},
 	{Name: "max_change", Read: func(d *Board, v Value) error { return readInteger(v, &d.MaxChange, 1) }},
+	{Name: "shards", Read: func(d *Board, v Value) error { return readInteger(v, &d.Shards, leastShards) }},
 	{Name: "union", Read: func(d *Board, v Value) error { return readOptional(v, &d.Union, readUnion) }},
 	{Name: "history", Read: func(d *Board, v Value) error { return historyRange.read(v, &d.History) }},
 	{Name: "ids", Read: func(d *Board, v Value) error { return idsRange.read(v, &d.IDs) }},

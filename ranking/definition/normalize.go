@@ -33,7 +33,7 @@ func (d Board) Normalize() (Board, error) {
 	}
 	for _, check := range []func(*Board, FamilyName) error{
 		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow,
-		(*Board).checkHistory, (*Board).checkApplies, (*Board).checkCalendar, (*Board).checkBounds,
+		(*Board).checkHistory, (*Board).checkShards, (*Board).checkApplies, (*Board).checkCalendar, (*Board).checkBounds,
 		(*Board).checkNames, (*Board).checkPages,
 	} {
 		if err := check(&d, t); err != nil {
@@ -137,8 +137,10 @@ func (d *Board) checkApplies(t FamilyName) error {
 		{"keep", d.Keep != nil, d.Period != "", "a board with a period"},
 		{"retain", d.Retain != 0, d.Period == "" || family || !d.Ends.IsZero(),
 			"a board without a period, a family, or an activity that ends; for old periods use keep"},
-		{"tie_span", d.TieSpan != 0, d.Period == "" && !bounded,
+		{"tie_span", d.TieSpan != 0, d.Period == "" && (!bounded || d.Shards > 0),
 			"a board without a period that does not have both starts and ends; other boards have a span already"},
+		{"tie_span", d.TieSpan != 0, d.Shards == 0 || !d.Starts.IsZero(),
+			"a board with shards that has starts, from which the span counts for all shards alike"},
 		{"tie_span", d.TieSpan != 0, d.Ties != ByMember, "a board whose ties are first, shared or dense"},
 		{"limit", d.Limit != 0, d.Mode != Sum, "a board with mode best or last: with sum, a member that leaves would lose its total"},
 		{"max_instances", d.MaxInstances != 0, family, "a family, such as fans:{star}"},

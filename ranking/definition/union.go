@@ -96,6 +96,7 @@ func (d *Board) checkUnion(t FamilyName) error {
 	if field := firstGiven(append(d.timed(), []presence{
 		{"window", d.Window != 0}, {"refresh", d.Refresh != 0}, {"mode", d.Mode != Sum}, {"tie_span", d.TieSpan != 0},
 		{"min", d.Min != nil}, {"max", d.Max != nil}, {"max_change", d.MaxChange != 0}, {"ids", d.IDs != 0},
+		{"shards", d.Shards != 0},
 	}...)); field != "" {
 		return Invalid(field, "does not apply to a union, which is built from other boards; omit it")
 	}

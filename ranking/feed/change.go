@@ -15,7 +15,8 @@ import (
 // change took the board-period to Seq, and each further change to the next number. An empty
 // List means that the board-period was replaced as a whole, and is at Seq of a new Epoch.
 type Changes struct {
-	Board  string    // board or instance: "fans:s17"
+	Board  string    // board or instance: "fans:s17"; with shards, one of them: "fans:s17/3"
+	Shard  int       // its number; 0 on a board without shards
 	Period string    // "" on a board without periods
 	Epoch  string    // identifies one life of the board-period
 	Seq    int64     // of the first change, 1 or greater
@@ -59,6 +60,7 @@ func ParseChanges(payload string) (*Changes, error) {
 		return nil, errNotChanges
 	}
 	c := &Changes{Board: f[0], Period: f[1], Epoch: f[2]}
+	_, c.Shard = keyspace.ParseShard(c.Board)
 	var err error
 	if c.Seq, err = strconv.ParseInt(f[3], 10, 64); err != nil || c.Seq < 1 {
 		return nil, fmt.Errorf("%w: seq %q", errNotChanges, f[3])

@@ -8,14 +8,15 @@
 -- ARGV  1 period
 --       2 lease        end of the time in which the caller may rely on its copy of the definitions
 --       3 ended        when the period ended; both in µs since 1970
---       4 seq          of the state that the message describes
+--       4 seq          of the state that the message describes; '' on a shard that another one announces: there is no
+--                      message, and from then on no update counts there, also where the shard has not got the period
 --       5 id           for the delivery; the script appends the clock of the board's last change, so that
 --                      after a loss of writes another result has another id, and the same one the same
 --       6 channel      of the feed
 --       7 message
 --       8 ttl          µs after which a member leaves; 0: never
 -- Result {the record of the period after the call, whether this call has settled it: '1' or ''}; the
---         record is '' if the period is gone. It has no id if the period has not ended, has another
+--         record is '' if the period is gone, or, with '1', if a shard has none and takes no update in it any more. It has no id if the period has not ended, has another
 --         seq, or has a member whose ttl was over before the end; or if the lease is over.
 -- Cost   O(log n), and the message to each node
 
@@ -27,18 +28,28 @@ local call = redis.call
 
 -- The script writes nothing that it may not publish, see board.lua.
 local allowed = redis.acl_check_cmd
-if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
+if allowed and channel ~= '' and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
 
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+-- Later updates are refused, also where the clock is set back.
+local function close()
+  if ended > tonumber(call('HGET', periods, '/') or 0) then call('HSET', periods, '/', string.format('%.0f', ended)) end
+end
+
 local record = call('HGET', periods, period)
-if not record then return {'', ''} end
+if not record and (seq ~= '' or now < ended or now >= lease) then return {'', ''} end
+if not record then
+  close()
+  return {'', '1'}
+end
 local _, words = record:gsub('%S+', '')
-if words > 2 or now < ended or now >= lease or (call('HGET', meta, 'seq') or '0') ~= seq then return {record, ''} end
+if words > 2 or now < ended or now >= lease then return {record, ''} end
+if seq ~= '' and (call('HGET', meta, 'seq') or '0') ~= seq then return {record, ''} end
 if ttl > 0 and call('ZCOUNT', entered, '-inf', string.format('(%.0f', ended - ttl)) > 0 then return {record, ''} end
 record = record .. ' ' .. id .. '_' .. (call('HGET', meta, 'clock') or '0') .. ' ' .. string.format('%.0f', now)
 call('HSET', periods, period, record)
-if ended > tonumber(call('HGET', periods, '/') or 0) then call('HSET', periods, '/', string.format('%.0f', ended)) end
+close()
 call('HSET', meta, 'settled', '1')
-call('PUBLISH', channel, message)
+if channel ~= '' then call('PUBLISH', channel, message) end
 return {record, '1'}

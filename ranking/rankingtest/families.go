@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ var whole = flag.Bool("whole", false, "test all combinations of mode, order, tie
 
 // Families returns definitions by name, each of a family with one placeholder. They differ in
 // mode, order, ties, limit (none or the given one) and member_ttl. With the flag -whole all
-// combinations are there; without it so many that each pair of values occurs in one of them.
+// combinations are there; without it so many that each pair of values occurs in one of them. Some more are of boards with shards.
 func Families(limit int64) map[string]definition.Board {
 	type product struct {
 		mode  definition.Mode
@@ -76,6 +77,29 @@ func Families(limit int64) map[string]definition.Board {
 			def.Period, def.Base = "3660d", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		}
 		definitions[name] = def
+	}
+	maps.Copy(definitions, sharded())
+	return definitions
+}
+
+// sharded returns definitions of boards with shards, by name. With the flag -whole all combinations of their number with the modes, orders
+// and ties that they may have are there.
+func sharded() map[string]definition.Board {
+	definitions := make(map[string]definition.Board)
+	modes, orders := []definition.Mode{definition.Sum, definition.Best, definition.Last}, []definition.Order{definition.Desc, definition.Asc}
+	allTies := []definition.Ties{definition.First, definition.Shared, definition.ByMember}
+	for i, shards := range []int{2, 3, 16} {
+		for j := range len(modes) * len(orders) * len(allTies) {
+			if j > 0 && !*whole {
+				break
+			}
+			mode, order, ties := modes[(i+j)%3], orders[(i+j/3)%2], allTies[(i+j/6)%3]
+			name := fmt.Sprintf("%s-%s-%s-shards-%d", mode, order, ties, shards)
+			definitions[name] = definition.Board{
+				Name: name + ":{n}", Mode: mode, Order: order, Ties: ties, Shards: shards,
+				Min: new(int64(-1 << 40)), Max: new(int64(1 << 41)), MaxChange: 1 << 41,
+			}
+		}
 	}
 	return definitions
 }

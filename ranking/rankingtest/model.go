@@ -2,8 +2,11 @@ package rankingtest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -15,7 +18,7 @@ type Model struct {
 	members []Member         // best first
 	hidden  []Member         // hidden members with a score
 	hides   map[string]bool  // member to whether it is hidden
-	known   map[string]known // by request id
+	known   map[string]known // by request id, see idKey
 	period  string
 	calls   int // number of calls so far
 	arrived int // number of changed scores so far, which orders equal scores
@@ -235,7 +238,27 @@ func (m *Model) expire() {
 
 // Apply applies an update and returns the outcome that the store must have.
 func (m *Model) Apply(u definition.Update) ranking.Outcome {
-	if first, ok := m.known[u.ID]; ok {
+	o := m.apply(u)
+	if m.def.Shards > 0 { // no shard knows the ranks
+		for _, s := range []**ranking.Standing{&o.Result.Current, &o.Result.Previous} {
+			if *s != nil {
+				*s = &ranking.Standing{Score: (*s).Score}
+			}
+		}
+	}
+	return o
+}
+
+// idKey tells ids apart: each shard knows its own.
+func (m *Model) idKey(u definition.Update) string {
+	if m.def.Shards == 0 {
+		return u.ID
+	}
+	return fmt.Sprint(xxhash.Sum64String(u.Member)%uint64(m.def.Shards), " ", u.ID)
+}
+
+func (m *Model) apply(u definition.Update) ranking.Outcome {
+	if first, ok := m.known[m.idKey(u)]; ok && u.ID != "" {
 		if first.update != m.meaning(u) {
 			return ranking.Outcome{Err: definition.ErrIDMismatch}
 		}
@@ -250,7 +273,7 @@ func (m *Model) Apply(u definition.Update) ranking.Outcome {
 	}
 	r.Current = m.standing(u.Member)
 	if u.ID != "" {
-		m.known[u.ID] = known{m.meaning(u), r}
+		m.known[m.idKey(u)] = known{m.meaning(u), r}
 	}
 	return ranking.Outcome{Result: r}
 }

@@ -228,7 +228,22 @@ func (k Keys) Profiles() string { return k.Tag("/") + "profiles" }
 const ProfileParts = 16
 
 // ProfilePart returns the part to which a member belongs: 0 to ProfileParts-1.
-func ProfilePart(member string) int { return int(xxhash.Sum64String(member) % ProfileParts) }
+func ProfilePart(member string) int { return ShardOf(member, ProfileParts) }
+
+// ShardOf returns the number of the shard, of so many, to which a member belongs: xxhash64(member) mod shards, with the seed 0. It never
+// changes, because Redis holds members by it.
+func ShardOf(member string, shards int) int { return int(xxhash.Sum64String(member) % uint64(shards)) }
+
+// Shard is the name of a shard of an instance: "fans:s17/3". Its keys and its channel are those of a board of that name.
+// The slash follows a name, so the tag is that of no board, event or kind.
+func Shard(instance string, number int) string { return instance + "/" + strconv.Itoa(number) }
+
+// ParseShard returns the instance and the number of a name that Shard has made. A name without a slash is that of an instance: number 0.
+func ParseShard(name string) (instance string, number int) {
+	instance, text, _ := strings.Cut(name, "/")
+	number, _ = strconv.Atoi(text)
+	return instance, number
+}
 
 // ProfileKeys holds the names of one part of the profiles of a kind. One script uses both, so they share a hash tag, and
 // a cluster spreads the parts over its masters. The tag holds a slash, so no board has it, and three slashes, so no event

@@ -20,6 +20,7 @@ var (
 	Page     = reading("page", "order", "place")
 	Info     = reading("info")
 	Places   = reading("places")
+	Beside   = reading("beside", "order", "place")
 	Scores   = reading("scores")
 	Catalog  = reading("catalog")
 	Define   = writing("define", "full_hash")

@@ -92,14 +92,24 @@ func readIdempotencyKey(c *echo.Context) (string, error) {
 	return keys[0], definition.CheckText(IdempotencyKey, keys[0])
 }
 
-// ReadPost reads a request without parameters: its body, and its Idempotency-Key, "" for none.
-func ReadPost(c *echo.Context) (body Object, key string, err error) {
-	if err := noQuery(c); err != nil {
-		return nil, "", err
+// Post is a request that writes scores.
+type Post struct {
+	Body   Object
+	Key    string // its Idempotency-Key; "" for none
+	Ranked bool   // the answer has ranks also where they have to be counted: the parameter rank
+}
+
+// ReadPost reads a request that writes scores.
+func ReadPost(c *echo.Context) (p Post, err error) {
+	if c.Request().URL.RawQuery != "" {
+		q := ReadQuery(c, "rank")
+		if p.Ranked = q.Boolean("rank"); q.Err != nil {
+			return p, q.Err
+		}
 	}
-	if body, err = ReadObject(c); err != nil {
-		return nil, "", err
+	if p.Body, err = ReadObject(c); err != nil {
+		return p, err
 	}
-	key, err = readIdempotencyKey(c)
-	return body, key, err
+	p.Key, err = readIdempotencyKey(c)
+	return p, err
 }
