@@ -29,6 +29,7 @@ const (
 	Clock         = "clock"
 	Rights        = "rights"
 	Definitions   = "definitions"
+	Shards        = "shards"
 	OpenFiles     = "open files"
 	AccessFile    = "access file"
 	BoardsFile    = "boards file"

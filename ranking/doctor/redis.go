@@ -32,6 +32,15 @@ func Rules(prefix string) string {
 // persistence, memory, output buffers and clock; in a cluster, those of each master. It returns definition.ErrUnavailable
 // when a master does not answer, and the error of ranking.Open for a URL that is not valid.
 func Settings(ctx context.Context, url string) ([]Finding, error) {
+	servers, err := askAll(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return judge(servers), nil
+}
+
+// askAll asks each master, and returns the answers in the order of the masters' addresses.
+func askAll(ctx context.Context, url string) ([]*server, error) {
 	rdb, err := redisconn.Open(url)
 	if err != nil {
 		return nil, err
@@ -55,7 +64,7 @@ func Settings(ctx context.Context, url string) ([]Finding, error) {
 		return nil, fmt.Errorf("%w: check Redis: %w", definition.ErrUnavailable, err)
 	}
 	slices.SortFunc(servers, func(a, b *server) int { return cmp.Compare(a.name, b.name) })
-	return judge(servers), nil
+	return servers, nil
 }
 
 // ask asks one server for all that the checks use, in one round trip.
@@ -93,12 +102,12 @@ func ask(ctx context.Context, name string, rdb redis.Cmdable) (*server, error) {
 // Redis makes all checks of the Redis of a Store: those of Settings, the trial of what a node needs on each master, and
 // the definitions. It leaves nothing behind in Redis. Where Redis does not answer, the only finding says so.
 func Redis(ctx context.Context, url, prefix string, store *ranking.Store) []Finding {
-	all, err := Settings(ctx, url)
+	servers, err := askAll(ctx, url)
 	if err != nil {
 		return []Finding{{Check: Connection, Level: Problem, Found: err.Error(),
 			Fix: "start Redis, or correct --redis: its scheme, its host, its user or the name of its master"}}
 	}
-	return append(append(all, rights(ctx, prefix, store)), definitions(ctx, store)...)
+	return append(append(judge(servers), rights(ctx, prefix, store)), definitions(ctx, store, len(servers))...)
 }
 
 // rights tries what a node needs.
@@ -119,8 +128,8 @@ func rights(ctx context.Context, prefix string, store *ranking.Store) Finding {
 	return f
 }
 
-// definitions checks that this version can read all definitions.
-func definitions(ctx context.Context, store *ranking.Store) []Finding {
+// definitions checks that this version can read all definitions, and that their shards have several masters.
+func definitions(ctx context.Context, store *ranking.Store, masters int) []Finding {
 	broken, err := store.BrokenDefinitions(ctx)
 	if layout, ok := errors.AsType[*ranking.LayoutError](err); ok {
 		return []Finding{{Check: Definitions, Level: Problem, Found: layout.Problem(), Fix: layout.Fix()}}
@@ -138,5 +147,22 @@ func definitions(ctx context.Context, store *ranking.Store) []Finding {
 	if err := cmp.Or(err, boardsErr, eventsErr); err != nil {
 		return []Finding{{Check: Definitions, Level: Unknown, Found: err.Error(), Fix: "check again when the other problems are gone"}}
 	}
-	return []Finding{{Check: Definitions, Found: Counted(len(boards), "board") + ", " + Counted(len(events), "event")}}
+	all = []Finding{{Check: Definitions, Found: Counted(len(boards), "board") + ", " + Counted(len(events), "event")}}
+	return append(all, shards(boards, masters)...)
+}
+
+// shards finds boards with shards where one Redis does the work of all shards.
+func shards(boards []definition.Board, masters int) []Finding {
+	var names []string
+	for _, b := range boards {
+		if b.Shards > 0 {
+			names = append(names, b.Name)
+		}
+	}
+	if len(names) == 0 || masters > 1 {
+		return nil
+	}
+	return []Finding{{Check: Shards, Level: Warning,
+		Found: strings.Join(names, ", ") + ": shards gain nothing on one Redis, and cost CPU",
+		Fix:   "run a Redis Cluster with several masters, or define these boards without shards"}}
 }

@@ -189,6 +189,30 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
+// Shards on one Redis are a warning, on the embedded store too. On a cluster they are none.
+func TestShardsOnOneRedis(t *testing.T) {
+	t.Parallel()
+	for url, masters := range map[string]int{
+		redistest.Embedded(t): 1, redistest.Start(t).URL(): 1, redistest.StartCluster(t).URL: 3,
+	} {
+		s := ranking.New(redistest.Dial(t, url), ranking.Config{CallTimeout: redistest.CallTimeout})
+		t.Cleanup(s.Close)
+		for _, name := range []string{"calm", "stars", "votes"} {
+			b := definition.Board{Name: name}
+			if name != "calm" {
+				b.Shards = 4
+			}
+			require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{b}}))
+		}
+		f, warned := faults(Redis(t.Context(), url, "rc", s))[Shards]
+		require.Equal(t, masters == 1, warned, url)
+		if warned {
+			require.Equal(t, Warning, f.Level)
+			require.Equal(t, "stars, votes: shards gain nothing on one Redis, and cost CPU", f.Found)
+		}
+	}
+}
+
 // Each master of a cluster is checked. A user of the documentation needs one right more there, and a right that it lacks
 // on one master is found each time.
 func TestCluster(t *testing.T) {

@@ -208,17 +208,22 @@ func clock(s *server) Finding {
 	return f
 }
 
-// clocksApart compares the clocks of all servers with each other.
+// clocksApart compares the clocks of all servers with each other. Their distance is also how exact the order of arrival is
+// among the shards of a board.
 func clocksApart(servers []*server) (all []Finding) {
 	servers = slices.DeleteFunc(slices.Clone(servers), func(s *server) bool { return s.timeErr != nil })
-	if len(servers) == 0 {
+	if len(servers) < 2 {
 		return nil
 	}
 	// The clocks that show the earliest and the latest time.
 	first := slices.MinFunc(servers, func(a, b *server) int { return cmp.Compare(a.most, b.most) })
 	last := slices.MaxFunc(servers, func(a, b *server) int { return cmp.Compare(a.least, b.least) })
 	if last.least-first.most <= clocksProblem {
-		return nil
+		latest := slices.MaxFunc(servers, func(a, b *server) int { return cmp.Compare(a.most, b.most) })
+		earliest := slices.MinFunc(servers, func(a, b *server) int { return cmp.Compare(a.least, b.least) })
+		return []Finding{{Check: Clock, Found: fmt.Sprintf(
+			"the clocks of %d masters are at most %.1f ms apart: equal scores in two shards of a board have the order of their arrival to this",
+			len(servers), float64(latest.most-earliest.least)/float64(time.Millisecond))}}
 	}
 	return []Finding{{Check: Clock, Level: Problem, Fix: synchronize,
 		Found: fmt.Sprintf("%s is %.1f s ahead of %s: from three seconds on, updates to its boards get 503", last.name,

@@ -85,14 +85,18 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// The clocks of two masters may differ by two seconds, whatever the answers took.
+// The clocks of two masters may differ by two seconds, whatever the answers took. A cluster shows their distance.
 func TestClocksApart(t *testing.T) {
 	t.Parallel()
 	at := func(name string, ahead time.Duration) *server {
 		return &server{name: name, least: ahead - 100*time.Millisecond, most: ahead}
 	}
 	refused := &server{name: "d", timeErr: errors.New("NOPERM")}
-	require.Empty(t, clocksApart([]*server{at("a", 0), at("b", 2*time.Second), refused}))
+	near := clocksApart([]*server{at("a", 0), at("b", 2*time.Second), refused})
+	require.Len(t, near, 1)
+	require.Equal(t, OK, near[0].Level)
+	require.Contains(t, near[0].Found, "the clocks of 2 masters are at most 2100.0 ms apart")
+	require.Empty(t, clocksApart([]*server{at("a", 0)}), "one Redis has no distance")
 	require.Empty(t, clocksApart([]*server{refused}))
 	apart := clocksApart([]*server{at("a", -2*time.Second), at("b", 0), at("c", 2*time.Second), refused})
 	require.Len(t, apart, 1)
