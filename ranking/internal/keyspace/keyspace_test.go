@@ -51,3 +51,40 @@ func TestPartsOfMembers(t *testing.T) {
 	}
 	require.Greater(t, slices.Min(members[:]), 800)
 }
+
+// A cluster whose masters hold as many slots each spreads the shards of each board evenly over 2, 4, 8 and 16 masters.
+func TestShardsSpreadOverMasters(t *testing.T) {
+	t.Parallel()
+	const slots = 16384
+	slot := func(text string) (crc uint16) { // CRC16/XMODEM, by the specification of Redis Cluster
+		for _, b := range []byte(text) {
+			crc ^= uint16(b) << 8
+			for range 8 {
+				if carry := crc >> 15; carry == 1 {
+					crc = crc<<1 ^ 0x1021
+				} else {
+					crc <<= 1
+				}
+			}
+		}
+		return crc % slots
+	}
+	require.EqualValues(t, 0x31c3%slots, slot("123456789"))
+	for _, instance := range []string{"b", "votes", "fans:s17", "votes:de:mobile", "投票:鹿见汀"} {
+		for shards := 2; shards <= 16; shards *= 2 {
+			var masters []int
+			for number := range shards {
+				name := Shard(instance, number)
+				masters = append(masters, int(slot(name))*shards/slots)
+				of, parsed := ParseShard(name)
+				require.Equal(t, instance, of)
+				require.Equal(t, number, parsed)
+			}
+			slices.Sort(masters)
+			require.Len(t, slices.Compact(masters), shards, "%d shards of %s", shards, instance)
+		}
+	}
+	of, number := ParseShard("votes")
+	require.Equal(t, "votes", of)
+	require.Zero(t, number)
+}
