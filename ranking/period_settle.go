@@ -153,7 +153,8 @@ func logSettled(log *slog.Logger, settled *unlogged[settledPeriods], least time.
 
 // closeOthers closes a period on all shards of an instance but p.shards[0], which settle does last: from then on no update counts there. It
 // returns the ids that these results have; nil: a shard has not closed yet, by the clock of its master.
-func (s *Store) closeOthers(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, until int64) (ids []string, err error) {
+func (s *Store) closeOthers(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, until int64) (
+	ids []string, err error) {
 	ids = []string{}
 	for _, shard := range shardNames(r, instance) {
 		if shard == p.shards[0] {

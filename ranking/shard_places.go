@@ -186,9 +186,9 @@ func (b *besides) place(ctx context.Context, p *shardedPlace, total int64) (Plac
 	return place, nil
 }
 
-// CountRanks completes results of updates of a board with shards, whose ranks are not known: with the rank that each member has now. A rank
-// stays 0 for a member that is not on the board any more, or hidden, in another period than the present one, and where the members cannot be read.
-// members are those of the results. On a board without shards CountRanks does nothing.
+// CountRanks completes results of updates of a board with shards, whose ranks are not known: with the rank that each member has now.
+// A rank stays 0 for a member that is not on the board any more, or hidden, in another period than the present one, and where the members
+// cannot be read. members are those of the results. On a board without shards CountRanks does nothing.
 func (s *Store) CountRanks(ctx context.Context, board string, members []string, results []*Result) {
 	rule, err := s.compiledNamed(ctx, board)
 	if err != nil || rule.Shards == 0 {

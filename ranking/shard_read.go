@@ -143,7 +143,8 @@ func mergePages(pages []Page, limit int) (p Page, whole bool) {
 	return p, whole
 }
 
-// rankMerged sets the ranks of entries of the merged order. start is the 1-based position of the first. after is the cursor that they follow, or nil.
+// rankMerged sets the ranks of entries of the merged order. start is the 1-based position of the first. after is the cursor that they
+// follow, or nil.
 func (s *Store) rankMerged(ctx context.Context, m resolved, t definition.Ties, start int64, entries []Entry, after *Cursor) error {
 	if len(entries) == 0 {
 		return nil

@@ -461,8 +461,8 @@ func TestUnionAndItsSources(t *testing.T) {
 		Refuses(t, "board", definition.ErrConflict, errorOf(s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})))
 		Refuses(t, "board", definition.ErrConflict, errorOf(s.Remove(t.Context(), "u", "m")))
 		before := &target{name: definition.Name{Base: "u"}, instance: "u", rule: must(s.compiledNamed(t.Context(), "z"))(t)} // no union then
-		require.ErrorIs(t, s.commitUpdates(t.Context(), "u", "u",
-			[]updateItem{{write: write{Update: definition.Update{Member: "m", Score: 1}}, to: before, outcome: new(Outcome)}}), definition.ErrConflict)
+		item := updateItem{write: write{Update: definition.Update{Member: "m", Score: 1}}, to: before, outcome: new(Outcome)}
+		require.ErrorIs(t, s.commitUpdates(t.Context(), "u", "u", []updateItem{item}), definition.ErrConflict)
 		Refuses(t, "board", definition.ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"},
 			{Board: "u", Member: "{m}", Score: "1"}}}

@@ -230,8 +230,8 @@ func (v *View) ApplyLookups(p ranking.Places) (agreed bool) {
 	return true
 }
 
-// follows reports whether the states of an answer are of the view's lives, and not before those from which the view has buffered. A shard may
-// have got its first member since.
+// follows reports whether the states of an answer are of the view's lives, and not before those from which the view has buffered. A shard
+// may have got its first member since.
 func (v *View) follows(h *ranking.Head, from ranking.States) bool {
 	states := h.States()
 	for i, s := range states {
@@ -311,16 +311,16 @@ func (v *View) storeLookedUp(m, t *Member, then *forwardedLookups) bool {
 	return ok
 }
 
-// forwardedLookups is an answer to lookups, brought forward to the view's state. With shards it has the members of one of them, whose places
-// are as of one state of the board.
+// forwardedLookups is an answer to lookups, brought forward to the view's state. With shards it has the members of one of them, whose
+// places are as of one state of the board.
 type forwardedLookups struct {
 	memberSet
 	inOrder []*Member // in the order of the requests
 	indexes []int     // of these in the answer
 }
 
-// fastForwardLookups brings the places of an answer that are as of a head forward by the buffered changes: those of the members of a shard. It
-// returns nil where they contradict each other.
+// fastForwardLookups brings the places of an answer that are as of a head forward by the buffered changes: those of the members of a shard.
+// It returns nil where they contradict each other.
 func (v *View) fastForwardLookups(requests []ranking.Lookup, p *ranking.Places, h *ranking.Head, shard int) *forwardedLookups {
 	b := &forwardedLookups{memberSet: memberSet{byName: make(map[string]*Member, len(requests)), scores: newScoreRanks(v.ties),
 		unplaced: v.shards != nil}}

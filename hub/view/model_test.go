@@ -70,7 +70,8 @@ func newModel(t *rapid.T) *model {
 // rollOver begins a period.
 func (m *model) rollOver() {
 	n := max(1, m.def.Shards)
-	m.modelPeriod = &modelPeriod{name: fmt.Sprint("p", len(m.periods)), states: make(ranking.States, n), past: make([]map[ranking.State][]entry, n)}
+	m.modelPeriod = &modelPeriod{name: fmt.Sprint("p", len(m.periods)), states: make(ranking.States, n),
+		past: make([]map[ranking.State][]entry, n)}
 	m.periods[m.name] = m.modelPeriod
 	for i := range m.states {
 		m.past[i] = make(map[ranking.State][]entry)

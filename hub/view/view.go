@@ -218,7 +218,11 @@ type shardOfPeriod struct {
 // isTooOld reports whether an answer about a period lacks changes that the buffer has lost.
 func (v *View) isTooOld(period string, h *ranking.Head) bool {
 	for of, at := range v.dropped {
-		if states := h.States(); of.period == period && (of.shard >= len(states) || states[of.shard].Epoch != at.Epoch || states[of.shard].Seq < at.Seq) {
+		if of.period != period {
+			continue
+		}
+		states := h.States()
+		if of.shard >= len(states) || states[of.shard].Epoch != at.Epoch || states[of.shard].Seq < at.Seq {
 			return true
 		}
 	}

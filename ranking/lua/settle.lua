@@ -16,8 +16,9 @@
 --       7 message
 --       8 ttl          µs after which a member leaves; 0: never
 -- Result {the record of the period after the call, whether this call has settled it: '1' or ''}; the
---         record is '' if the period is gone, or, with '1', if a shard has none and takes no update in it any more. It has no id if the period has not ended, has another
---         seq, or has a member whose ttl was over before the end; or if the lease is over.
+--         record is '' if the period is gone, or, with '1', if a shard has none and takes no update in it any more.
+--         It has no id if the period has not ended, has another seq, or has a member whose ttl was over
+--         before the end; or if the lease is over.
 -- Cost   O(log n), and the message to each node
 
 local periods, meta, entered = KEYS[1], KEYS[2], KEYS[3]
@@ -28,7 +29,9 @@ local call = redis.call
 
 -- The script writes nothing that it may not publish, see board.lua.
 local allowed = redis.acl_check_cmd
-if allowed and channel ~= '' and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
+if allowed and channel ~= '' and not allowed('PUBLISH', channel, '') then
+  return redis.error_reply('NORIGHT the Redis user may not PUBLISH')
+end
 
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])

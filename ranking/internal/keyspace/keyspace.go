@@ -235,9 +235,9 @@ func ProfilePart(member string) int { return ShardOf(member, ProfileParts) }
 func ShardOf(member string, shards int) int { return int(xxhash.Sum64String(member) % uint64(shards)) }
 
 // shardEnds end the names of the shards of an instance, by number. Redis Cluster finds the slot of a name by a CRC, in which the last two
-// characters change the same bits whatever stands before them. With these ends, the first n shards lie each in another n-th of the slots, for
-// n = 2, 4, 8 and 16. So n masters that hold the same number of slots hold one shard each. With the
-// numbers as they are, one of 16 masters would hold up to five shards, and others none.
+// characters change the same bits whatever stands before them. With these ends, the first n shards lie each in another n-th of the slots,
+// for n = 2, 4, 8 and 16. So n masters that hold the same number of slots hold one shard each. With the numbers as they are, one of 16
+// masters would hold up to five shards, and others none.
 var shardEnds = [...]string{"00", "02", "01", "03", "40", "42", "41", "43", "20", "22", "21", "23", "60", "62", "61", "63"}
 
 // Shard is the name of a shard of an instance: "fans:s17/03" of shard 3. Its keys and its channel are those of a board of that name.
