@@ -62,10 +62,15 @@ func (b *board) notifyFound() {
 }
 
 // notifyMoved publishes the standings of members whose own score changed, without
-// neighbours where the view does not know these.
+// neighbours where the view does not know these. Members whose places it does not know either, as on a board
+// with shards, are looked up first, all in one call.
 func (b *board) notifyMoved() {
 	for _, f := range b.view.TakeMoved() {
-		b.notifyStanding(f, b.view.Standing(f))
+		if f.Known() {
+			b.notifyStanding(f, b.view.Standing(f))
+		} else {
+			b.view.RequestLookup(f)
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type fakePeriod struct {
 	name   string
 	ties   definition.Ties
 	state  ranking.State
+	shards ranking.States // nil: the board has none
 	scores map[string]int64
 	data   map[string]string
 }
@@ -192,6 +193,17 @@ func (p *fakePeriod) members() []string {
 	})
 }
 
+// divide gives the board shards from now on.
+func (f *fakeBoard) divide(shards int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shards = make(ranking.States, shards)
+	for i := range f.shards {
+		f.shards[i].Epoch = fmt.Sprint("shard", i)
+	}
+	f.state = f.shards.State()
+}
+
 // entries are all entries of the period.
 func (p *fakePeriod) entries() []ranking.Entry {
 	list := []ranking.Entry{}
@@ -281,7 +293,15 @@ func (p *fakePeriod) change(member string, score int64, data string) *feed.Chang
 		c.Born = !slices.Contains(before, score)
 		c.Gone = c.Old != nil && !slices.Contains(slices.Collect(maps.Values(p.scores)), c.Old.Score(definition.Desc))
 	}
-	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, At: time.Now(), List: []feed.Change{c}}
+	changes := &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, At: time.Now(), List: []feed.Change{c}}
+	if p.shards != nil {
+		changes.Shard = ranking.ShardOf(member, len(p.shards))
+		of := &p.shards[changes.Shard]
+		of.Seq++
+		p.state = p.shards.State()
+		changes.Board, changes.Epoch, changes.Seq = ranking.ShardName("b", changes.Shard), of.Epoch, of.Seq
+	}
+	return changes
 }
 
 // replace replaces the whole board and returns the message.
@@ -363,7 +383,7 @@ func (f *fakeBoard) readPage(board string, limit int) (ranking.Page, error) {
 		return ranking.Page{}, err
 	}
 	p.Kind = f.kind
-	p.State, p.Ties, p.Total, p.Entries = is.state, is.ties, int64(len(is.scores)), is.entries()
+	p.State, p.Shards, p.Ties, p.Total, p.Entries = is.state, slices.Clone(is.shards), is.ties, int64(len(is.scores)), is.entries()
 	p.Entries = p.Entries[:min(limit, len(p.Entries))]
 	return p, nil
 }
@@ -395,7 +415,11 @@ func (f *fakeBoard) readPlaces(board string, lookups []ranking.Lookup) (ranking.
 		return ranking.Places{}, err
 	}
 	all := is.entries()
-	p := ranking.Places{Head: ranking.Head{State: is.state, Period: is.name, Total: int64(len(all))}, Ties: is.ties}
+	h := ranking.Head{State: is.state, Shards: slices.Clone(is.shards), Period: is.name, Total: int64(len(all))}
+	p := ranking.Places{Head: h, Ties: is.ties}
+	for range is.shards {
+		p.ByShard = append(p.ByShard, h)
+	}
 	for _, l := range lookups {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if i := slices.IndexFunc(all, func(e ranking.Entry) bool { return e.Member == l.Member }); i >= 0 {
@@ -414,7 +438,7 @@ func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardSt
 	states := make([]ranking.BoardState, len(boards))
 	for i, board := range boards {
 		if is, _, err := f.find(board); err == nil {
-			states[i].State, states[i].Kind = is.state, f.kind
+			states[i].State, states[i].Shards, states[i].Kind = is.state, slices.Clone(is.shards), f.kind
 		}
 		states[i].Err = f.readErr
 	}
@@ -443,11 +467,11 @@ func (f *fakeBoard) setClock(by time.Duration) {
 func (f *fakeBoard) saveState() (again func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	state, scores := f.state, maps.Clone(f.scores)
+	state, shards, scores := f.state, slices.Clone(f.shards), maps.Clone(f.scores)
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.state, f.scores = state, maps.Clone(scores)
+		f.state, f.shards, f.scores = state, slices.Clone(shards), maps.Clone(scores)
 	}
 }
 

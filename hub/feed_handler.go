@@ -97,8 +97,8 @@ func (b *board) watchShards(shards int) {
 
 // changeLink notes a change of the links.
 func (b *board) changeLink(e linkChanged) {
-	for i := range b.links {
-		if e.channel == "" || e.channel == channelNames(b.instance, b.shards())[i] {
+	for i, name := range channelNames(b.instance, b.shards()) {
+		if e.channel == "" || e.channel == name {
 			b.links[i] = e.feedLink
 		}
 	}
@@ -107,11 +107,12 @@ func (b *board) changeLink(e linkChanged) {
 	}
 }
 
-// joinLinks sets the link to all channels together.
+// joinLinks sets the link to all channels together. Its outage is that of the channel that became live last: the others may have
+// been live throughout that outage.
 func (b *board) joinLinks() {
 	b.link = b.links[0]
 	for _, l := range b.links[1:] {
-		b.link.live, b.link.outage = b.link.live && l.live, min(b.link.outage, l.outage)
+		b.link.live, b.link.outage = b.link.live && l.live, max(b.link.outage, l.outage)
 	}
 }
 

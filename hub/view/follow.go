@@ -134,9 +134,7 @@ func (g *memberSet) apply(c feed.Change, moved func(*Member)) bool {
 		}
 		g.remove(m)
 		m.known, m.onBoard = c.New == nil || !g.unplaced, false
-		if m.known {
-			moved(m)
-		}
+		moved(m)
 	}
 	if c.Old != nil && !(g.shift(OrderKey{*c.Old, c.Member}, -1) && g.scores.applyOld(c)) {
 		return false
@@ -150,22 +148,18 @@ func (g *memberSet) apply(c feed.Change, moved func(*Member)) bool {
 	return m == nil || g.unplaced || g.insert(m, *c.New, Placement{c.Rank, c.Position})
 }
 
-// placeMoved makes a followed member known that a change has moved on a board with shards. Its place follows from the entries where they
-// have it; otherwise it is looked up. It reports false where the place contradicts the view.
-func (v *View) placeMoved(c feed.Change) bool {
-	if v.shards == nil || c.New == nil {
-		return true
-	}
+// placeMoved makes a followed member known that a change has moved on a board with shards, where the entries have its place. It reports
+// false where the place contradicts the view.
+func (v *View) placeMoved(c *feed.Change) bool {
 	m := v.members.byName[c.Member]
-	if m == nil {
+	if m == nil || c.New == nil {
 		return true
 	}
 	i, found := v.find(OrderKey{*c.New, c.Member})
 	if !found {
-		v.enqueue(m)
 		return true
 	}
-	v.markMoved(m)
+	v.markRecovered(m)
 	return v.members.insert(m, *c.New, v.placementAt(i))
 }
 
@@ -333,12 +327,13 @@ func (v *View) MarkNotified(m *Member, s Standing) {
 // Followed is how many members the view follows.
 func (v *View) Followed() int { return len(v.members.byName) }
 
-// Recovered reports whether the view is valid and knows all members that it followed when
+// Recovered reports whether the view is valid and has found all members that it followed when
 // it last started over.
 func (v *View) Recovered() bool { return v.valid && v.unrecovered == 0 }
 
 // TakeMoved returns the members whose own score changed since the last call. Some may
-// not be followed any more.
+// not be followed any more. On a board with shards some may not be known any more: the owner
+// requests a lookup of these.
 func (v *View) TakeMoved() []*Member {
 	moved := v.moved
 	v.moved = nil
@@ -350,7 +345,9 @@ func (v *View) TakeMoved() []*Member {
 
 // markMoved notes that a followed member's own change moved it.
 func (v *View) markMoved(m *Member) {
-	v.markRecovered(m)
+	if m.known {
+		v.markRecovered(m)
+	}
 	if !m.moved {
 		m.moved = true
 		v.moved = append(v.moved, m)

@@ -258,9 +258,10 @@ func (v *View) applyForwarded(then *forwardedLookups, p *ranking.Places, h *rank
 					standing.Around = nil // the owner shows more of them by now
 				}
 				v.found = append(v.found, Found{m, standing})
+				v.markRecovered(m) // it may move during each look-up
 			}
-			v.enqueue(m)
-			continue
+			m.sampled = false
+			continue // it is among the moved, or queued since the owner took these
 		}
 		var at Placement
 		if t.onBoard {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -312,4 +313,39 @@ func TestReplacementInvalidates(t *testing.T) {
 	v.Apply(replaced("e", 5))
 	v.Apply(replaced("e", 5))
 	require.False(t, v.valid, "it arrived twice")
+}
+
+// A member that moves during each look-up is recovered all the same: its standing is as of a look-up since the view started over.
+func TestMovingMemberRecovers(t *testing.T) {
+	t.Parallel()
+	v := New(0)
+	m := v.Follow("far", 0)
+	shard := ranking.ShardOf("far", 2)
+	states := ranking.States{{Epoch: "e", Seq: 5}, {Epoch: "f", Seq: 7}}
+	head := func() ranking.Head {
+		return ranking.Head{State: states.State(), Shards: slices.Clone(states), Total: 1000}
+	}
+	page := ranking.Page{Head: head(), Order: definition.Asc}
+	for i := range v.PageSize() {
+		page.Entries = append(page.Entries, ranking.Entry{Rank: int64(i) + 1, Key: sortkey.Key(i), Member: fmt.Sprint("m", i)})
+	}
+	v.BeginPage()
+	v.ApplyPage(page)
+	require.False(t, v.Recovered())
+	for i := range int64(3) {
+		require.Equal(t, []ranking.Lookup{{Member: "far"}}, v.BeginLookups())
+		p := ranking.Places{Head: head(), ByShard: []ranking.Head{head(), head()}, List: []ranking.Place{{
+			Entry: ranking.Entry{Rank: 500, Member: "far", Score: 400 + i, Key: sortkey.Key(400 + i)}, Position: 500}}}
+		c := change(states[shard].Seq+1, "far", 400+i, 401+i, 250)
+		c.Shard, c.Epoch = shard, states[shard].Epoch
+		states[shard].Seq++
+		require.True(t, v.Apply(c))
+		require.True(t, v.ApplyLookups(p))
+		require.True(t, v.Recovered())
+		require.False(t, m.Known())
+		require.EqualValues(t, 500, v.TakeFound()[0].AsOf.Entry.Rank)
+		require.False(t, v.LookupsQueued(), "not before the owner takes those that moved")
+		require.Equal(t, []*Member{m}, v.TakeMoved())
+		v.RequestLookup(m)
+	}
 }

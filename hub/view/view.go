@@ -153,7 +153,7 @@ func (v *View) Apply(c *feed.Changes) bool {
 		return false
 	}
 	for _, change := range c.List {
-		if !v.applyChange(c.Shard, change, v.PageSize()) || !v.members.apply(change, v.markMoved) || !v.placeMoved(change) {
+		if !v.applyChange(c.Shard, change, v.PageSize()) || !v.members.apply(change, v.markMoved) || v.shards != nil && !v.placeMoved(&change) {
 			v.Invalidate()
 			return false
 		}

@@ -44,7 +44,11 @@ type lossyTransport struct {
 // notify does what the owner of a view does for single members.
 func (w *lossyTransport) notify() {
 	for _, f := range w.v.TakeMoved() {
-		w.notifyStanding(f, w.v.Standing(f))
+		if f.known {
+			w.notifyStanding(f, w.v.Standing(f))
+		} else {
+			w.v.RequestLookup(f)
+		}
 	}
 	for _, found := range w.v.TakeFound() {
 		if found.AsOf != nil {
