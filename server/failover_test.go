@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -28,64 +28,134 @@ type clusterWorld struct {
 	cluster *redistest.Cluster
 	nodes   []*servertest.Node
 	sockets []*servertest.Socket
-	boards  []string
-	counted map[string]*atomic.Int64 // updates of a board that a node has acknowledged
+	boards  []*clusterBoard
 	sending sync.WaitGroup
 	stop    atomic.Bool
 	pause   sync.RWMutex // held for writing while the senders wait
 	probes  int          // updates that requireLive has sent
 }
 
-// startClusterWorld starts all of it. Each master has boards.
+// clusterBoard is a board of a clusterWorld. The senders update clusterMembers members, of which one is below all others of the board:
+// all sockets follow it.
+type clusterBoard struct {
+	name    string
+	shards  int                          // 0: none
+	counted [clusterMembers]atomic.Int64 // updates of each member that a node has acknowledged
+}
+
+const (
+	clusterMembers = 11
+	lowest         = clusterMembers - 1 // the number of the member that the sockets follow
+	lowestScore    = -1_000_000         // of that member, without its updates
+)
+
+// places are the names under which Redis holds the board: that of each shard, or its own.
+func (b *clusterBoard) places() (names []string) {
+	for i := range b.shards {
+		names = append(names, ranking.ShardName(b.name, i))
+	}
+	if names == nil {
+		return []string{b.name}
+	}
+	return names
+}
+
+// placeOf is the place of a member, by its number.
+func (b *clusterBoard) placeOf(member int) string {
+	if b.shards == 0 {
+		return b.name
+	}
+	return ranking.ShardName(b.name, ranking.ShardOf(clusterMember(member), b.shards))
+}
+
+func clusterMember(number int) string { return fmt.Sprint("m", number) }
+
+// inTop is how many updates of all members but the lowest were acknowledged.
+func (b *clusterBoard) inTop() (n int64) {
+	for i := range lowest {
+		n += b.counted[i].Load()
+	}
+	return n
+}
+
+// startClusterWorld starts all of it. Each master has boards, and one board has a shard on each master.
 func startClusterWorld(t *testing.T) *clusterWorld {
-	w := &clusterWorld{t: t, cluster: redistest.StartCluster(t), counted: make(map[string]*atomic.Int64)}
+	w := &clusterWorld{t: t, cluster: redistest.StartCluster(t)}
 	w.cluster.AddReplicas()
 	cfg := servertest.Config{}
 	cfg.Ranking.CallTimeout = 2 * time.Second
+	const shards = 3
 	w.nodes = []*servertest.Node{
-		servertest.Start(t, w.cluster.URL, cfg, definition.Board{Name: "b:{n}"}),
+		servertest.Start(t, w.cluster.URL, cfg, definition.Board{Name: "b:{n}"}, definition.Board{Name: "s:{n}", Shards: shards}),
 		servertest.Start(t, w.cluster.URL, cfg),
 	}
 	masters := make(map[int]bool)
 	for i := 0; len(w.boards) < 6 || len(masters) < 3; i++ {
-		board := fmt.Sprintf("b:%d", i)
-		masters[w.masterOf(board)] = true
-		w.boards = append(w.boards, board)
-		w.counted[board] = new(atomic.Int64)
+		b := &clusterBoard{name: fmt.Sprint("b:", i)}
+		masters[w.masterOf(b.name)] = true
+		w.boards = append(w.boards, b)
+	}
+	for i := 0; ; i++ {
+		b := &clusterBoard{name: fmt.Sprint("s:", i), shards: shards}
+		clear(masters)
+		for _, place := range b.places() {
+			masters[w.masterOf(place)] = true
+		}
+		if len(masters) == shards {
+			w.boards = append(w.boards, b)
+			break
+		}
 	}
 	for _, n := range w.nodes {
 		n.UntilReady()
+	}
+	for _, b := range w.boards {
+		// More members than a view holds, about the score of the lowest one: nodes look that member up.
+		updates := []definition.Update{{Member: clusterMember(lowest), Score: lowestScore}}
+		for i := range 40 {
+			updates = append(updates, definition.Update{Member: fmt.Sprint("still", i), Score: lowestScore + int64(i-10)*10})
+		}
+		outcomes, err := w.nodes[0].Store.Apply(t.Context(), b.name, updates)
+		require.NoError(t, err)
+		for _, o := range outcomes {
+			require.NoError(t, o.Err)
+		}
+	}
+	for _, n := range w.nodes {
 		s := servertest.Dial(t, n.Addr)
-		for _, board := range w.boards {
-			s.Subscribe(board, 10)
+		for _, b := range w.boards {
+			s.Send(`{"type":"subscribe","id":1,"board":%q,"top":10,"me":%q,"around":2}`, b.name, clusterMember(lowest))
+			s.Next("ok")
+			s.Next("snapshot")
 		}
 		w.sockets = append(w.sockets, s)
 	}
-	for i, board := range w.boards {
-		w.sending.Go(func() { w.send(board, i) })
+	for i, b := range w.boards {
+		w.sending.Go(func() { w.send(b, i) })
 	}
 	return w
 }
 
-func (w *clusterWorld) masterOf(board string) int { return w.cluster.MasterOf("rc:{" + board + "}:c") }
+// masterOf is the index of the master of a place.
+func (w *clusterWorld) masterOf(place string) int { return w.cluster.MasterOf("rc:{" + place + "}:c") }
 
 // pace is the least time between two updates of one sender. Without one, the tests of this file take nearly as much CPU as all
 // others of the package.
 const pace = 10 * time.Millisecond
 
 // send sends updates that add 1, one after another. It sends each update again until a node acknowledges it.
-func (w *clusterWorld) send(board string, number int) {
+func (w *clusterWorld) send(b *clusterBoard, number int) {
 	ready := time.NewTicker(pace)
 	defer ready.Stop()
 	sendOne := func(i int) {
 		w.pause.RLock()
 		defer w.pause.RUnlock()
-		body := fmt.Sprintf(`{"member":"m%d","score":1,"id":"%d"}`, i%10, i)
+		body := fmt.Sprintf(`{"member":%q,"score":1,"id":"%d"}`, clusterMember(i%clusterMembers), i)
 		for try := number; !w.stop.Load(); try++ {
 			<-ready.C
-			at := "http://" + w.nodes[try%2].Addr + "/v1/boards/" + board + "/scores"
+			at := "http://" + w.nodes[try%2].Addr + "/v1/boards/" + b.name + "/scores"
 			if a, err := servertest.Try(w.t, "POST", at, body); err == nil && a.Status == 200 {
-				w.counted[board].Add(1)
+				b.counted[i%clusterMembers].Add(1)
 				return
 			}
 		}
@@ -98,25 +168,28 @@ func (w *clusterWorld) send(board string, number int) {
 // goesOn waits until updates count on all boards, and until each socket shows changes that were made by then.
 func (w *clusterWorld) goesOn() {
 	w.t.Helper()
-	at := make(map[string]int64)
-	for board, n := range w.counted {
-		from := n.Load()
-		redistest.Eventually(w.t, "further updates of "+board, func() error {
-			if at[board] = n.Load(); at[board] < from+20 {
-				return fmt.Errorf("%d updates", at[board]-from)
+	type counts struct{ inTop, lowest int64 }
+	at := make(map[*clusterBoard]counts)
+	for _, b := range w.boards {
+		from := b.inTop()
+		redistest.Eventually(w.t, "further updates of "+b.name, func() error {
+			if at[b] = (counts{b.inTop(), b.counted[lowest].Load()}); at[b].inTop < from+20 {
+				return fmt.Errorf("%d updates", at[b].inTop-from)
 			}
 			return nil
 		})
 	}
 	for _, s := range w.sockets {
-		for board, n := range at {
-			s.Until(board, fmt.Sprintf("%d updates of %s", n, board), func(b *hubtest.Board) bool { return sum(b.Top) >= n })
+		for b, n := range at {
+			s.Until(b.name, fmt.Sprintf("%+v updates of %s", n, b.name), func(is *hubtest.Board) bool {
+				return sum(is.Top) >= n.inTop && is.Me != nil && is.Me.Score != nil && *is.Me.Score >= lowestScore+n.lowest
+			})
 		}
 	}
 }
 
-// requireLive requires that each node receives the changes of each board. Without that, a node still shows them, once
-// a second, by the seq check.
+// requireLive requires that each node receives the changes of each board, and of each shard. Without that, a node still shows
+// them, once a second, by the seq check.
 func (w *clusterWorld) requireLive() {
 	w.t.Helper()
 	w.pause.Lock()
@@ -129,48 +202,81 @@ func (w *clusterWorld) requireLive() {
 			return last[0] == last[2]
 		})
 	}
-	for _, board := range w.boards {
-		for _, n := range w.nodes {
-			redistest.Eventually(w.t, "a change of "+board, func() error {
-				before := n.Metric("rankcast_changes_total")
-				body := fmt.Sprintf(`{"member":"m0","score":1,"id":"probe-%d"}`, w.probes)
-				if err := n.Do("POST", "/v1/boards/"+board+"/scores", body).Is(200); err != nil {
-					return err
-				}
-				w.counted[board].Add(1)
-				w.probes++
-				if n.Metric("rankcast_changes_total") == before {
-					return errors.New("it did not arrive")
-				}
-				return nil
-			})
+	for _, b := range w.boards {
+		probed := make(map[string]bool)
+		for member := range lowest {
+			if place := b.placeOf(member); !probed[place] {
+				probed[place] = true
+				w.probe(b, member)
+			}
 		}
+		require.Len(w.t, probed, len(b.places()))
 	}
 }
 
-// end stops the senders. All boards but those of lossy hold exactly what was acknowledged. Each socket shows what
-// the masters hold, and is told that its boards are current.
+// probe sends an update of a member, until its change arrives at each node.
+func (w *clusterWorld) probe(b *clusterBoard, member int) {
+	w.t.Helper()
+	for _, n := range w.nodes {
+		redistest.Eventually(w.t, "a change of "+b.placeOf(member), func() error {
+			before := n.Metric("rankcast_changes_total")
+			body := fmt.Sprintf(`{"member":%q,"score":1,"id":"probe-%d"}`, clusterMember(member), w.probes)
+			if err := n.Do("POST", "/v1/boards/"+b.name+"/scores", body).Is(200); err != nil {
+				return err
+			}
+			b.counted[member].Add(1)
+			w.probes++
+			if n.Metric("rankcast_changes_total") == before {
+				return errors.New("it did not arrive")
+			}
+			return nil
+		})
+	}
+}
+
+// end stops the senders. All members but those in places of lossy have exactly what was acknowledged, and none has more. Each socket
+// shows what the masters hold, and is told that its boards are current.
 func (w *clusterWorld) end(lossy map[string]bool) {
 	w.t.Helper()
 	w.stop.Store(true)
 	w.sending.Wait()
+	exact := 0
 	for i, s := range w.sockets {
-		for _, board := range w.boards {
-			want, _ := w.nodes[i].Top(board, 10)
-			if n := w.counted[board].Load(); !lossy[board] {
-				require.Contains(w.t, []int64{n, n + 1}, sum(want), "%s: the last update may have no answer", board)
+		for _, b := range w.boards {
+			want, _ := w.nodes[i].Top(b.name, 10)
+			var lowestIs hubtest.Message
+			path := fmt.Sprintf("/v1/boards/%s/members/%s?around=2", b.name, clusterMember(lowest))
+			w.nodes[i].Require(200, "GET", path, "").Into(&lowestIs)
+			scores := map[string]int64{clusterMember(lowest): *lowestIs.Score - lowestScore}
+			for _, e := range want {
+				scores[e.Member] = e.Score
 			}
-			s.Until(board, "the board of the master", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+			require.Len(w.t, scores, clusterMembers)
+			unanswered := int64(1) // the last update may have no answer
+			for member := range clusterMembers {
+				n, is := b.counted[member].Load(), scores[clusterMember(member)]
+				require.LessOrEqual(w.t, is, n+unanswered, "%s of %s", clusterMember(member), b.name)
+				if place := b.placeOf(member); !lossy[place] {
+					exact++
+					require.GreaterOrEqual(w.t, is, n, "%s of %s", clusterMember(member), place)
+					unanswered -= is - n
+				}
+			}
+			s.Until(b.name, "the board of the master", func(is *hubtest.Board) bool {
+				return fmt.Sprint(is.Top) == fmt.Sprint(want) && is.Me != nil && is.Me.Score != nil && *is.Me.Score == *lowestIs.Score &&
+					*is.Me.Rank == *lowestIs.Rank && fmt.Sprint(is.Me.Around) == fmt.Sprint(lowestIs.Around)
+			})
 		}
 		for s.Stale != nil && *s.Stale {
 			s.Next("status")
 		}
 	}
+	require.GreaterOrEqual(w.t, exact, 2*clusterMembers)
 }
 
 // A master is killed. A machine with a master and another replica hangs, and comes back after the failover. A master
-// hands its slots to its replica, a slot with a board moves, and a new node gets a slot. Clients stay connected, and
-// updates count again. Every acknowledged update that Redis kept is in every view.
+// hands its slots to its replica, slots with a board and with a shard move, and a new node gets such slots. Clients stay connected,
+// and updates count again. Every acknowledged update that Redis kept is in every view.
 func TestClusterChanges(t *testing.T) {
 	t.Parallel()
 	w := startClusterWorld(t)
@@ -185,9 +291,21 @@ func TestClusterChanges(t *testing.T) {
 	}
 
 	lossy := make(map[string]bool) // a master that is killed may not have copied its last updates
-	for _, board := range w.boards {
-		lossy[board] = w.masterOf(board) == 0
+	var kept, keptShards []string  // places
+	for _, b := range w.boards {
+		for _, place := range b.places() {
+			switch {
+			case w.masterOf(place) == 0:
+				lossy[place] = true
+			case b.shards == 0:
+				kept = append(kept, place)
+			default:
+				keptShards = append(keptShards, place)
+			}
+		}
 	}
+	require.GreaterOrEqual(t, len(kept), 2)
+	require.Len(t, keptShards, 2)
 	for round := range *failovers {
 		w.cluster.Masters[0].Kill()
 		for _, n := range w.nodes {
@@ -209,14 +327,17 @@ func TestClusterChanges(t *testing.T) {
 		t.Logf("round %d of %d", round+1, *failovers)
 	}
 
-	kept := slices.DeleteFunc(slices.Clone(w.boards), func(board string) bool { return lossy[board] })
-	require.GreaterOrEqual(t, len(kept), 2)
-	measured("a slot moved", func() time.Time {
-		w.cluster.MoveSlot("rc:{"+kept[0]+"}:c", w.cluster.Masters[(w.masterOf(kept[0])+1)%3])
+	move := func(place string, to *redistest.Redis) { w.cluster.MoveSlot("rc:{"+place+"}:c", to) }
+	measured("slots moved", func() time.Time {
+		for _, place := range []string{kept[0], keptShards[0]} {
+			move(place, w.cluster.Masters[(w.masterOf(place)+1)%3])
+		}
 		return time.Now()
 	})
 	measured("a node added", func() time.Time {
-		w.cluster.MoveSlot("rc:{"+kept[1]+"}:c", w.cluster.AddMaster())
+		added := w.cluster.AddMaster()
+		move(kept[1], added)
+		move(keptShards[1], added)
 		return time.Now()
 	})
 	w.end(lossy)

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -203,7 +204,7 @@ func TestLastSubscriberFreesView(t *testing.T) {
 }
 
 // A master of a cluster that dies is told to those who watch its boards, though
-// changes of the others are still heard.
+// changes of the others are still heard. No answer about a board with shards leaves those of that master out.
 func TestClusterMasterOutage(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
@@ -212,11 +213,26 @@ func TestClusterMasterOutage(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		boards = append(boards, definition.Board{Name: name})
 	}
+	boards = append(boards, definition.Board{Name: "sharded", Shards: 16})
 	n := servertest.Start(t, url, servertest.Config{}, boards...)
 	s := servertest.Dial(t, n.Addr)
+	const members, followed = 80, "m79" // more than a view of ten holds
+	score := func(d definition.Board) error {
+		var updates []definition.Update
+		for i := range members {
+			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: int64(members - i)})
+		}
+		outcomes, err := n.Store.Apply(t.Context(), d.Name, updates)
+		for _, o := range outcomes {
+			err = cmp.Or(err, o.Err)
+		}
+		return err
+	}
 	for _, d := range boards {
-		s.Subscribe(d.Name, 10)
-		n.Require(200, "POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`)
+		require.NoError(t, score(d))
+		s.Send(`{"type":"subscribe","id":1,"board":%q,"top":10,"me":%q,"around":1}`, d.Name, followed)
+		s.Next("ok")
+		s.Next("snapshot")
 	}
 	stale := func(want bool) {
 		for s.Stale == nil || *s.Stale != want {
@@ -227,11 +243,14 @@ func TestClusterMasterOutage(t *testing.T) {
 		m.Kill()
 		stale(true)
 		n.Require(503, "GET", "/readyz", "")
+		for _, path := range []string{"top", "top?min_score=1", "members/" + followed, "at?score=7", "members?id=m0"} {
+			servertest.RequireProblem(t, n.Do("GET", "/v1/boards/sharded/"+path, ""), 503, "unavailable", "")
+		}
 		m.Start()
 		stale(false)
 		redistest.Eventually(t, "the cluster to take scores again", func() error {
 			for _, d := range boards {
-				if err := n.Do("POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`).Is(200); err != nil {
+				if err := score(d); err != nil {
 					return err
 				}
 			}
@@ -239,8 +258,14 @@ func TestClusterMasterOutage(t *testing.T) {
 		})
 		s.Stale = nil
 		for _, d := range boards {
-			want, _ := n.Top(d.Name, 10)
-			s.Until(d.Name, "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+			want, total := n.Top(d.Name, 10)
+			require.EqualValues(t, members, total)
+			var place hubtest.Message
+			n.Require(200, "GET", "/v1/boards/"+d.Name+"/members/"+followed+"?around=1", "").Into(&place)
+			s.Until(d.Name, "the board", func(b *hubtest.Board) bool {
+				return fmt.Sprint(b.Top) == fmt.Sprint(want) && b.Me != nil && b.Me.Score != nil && *b.Me.Score == *place.Score &&
+					*b.Me.Rank == *place.Rank && fmt.Sprint(b.Me.Around) == fmt.Sprint(place.Around)
+			})
 		}
 	}
 }
