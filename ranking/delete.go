@@ -28,9 +28,9 @@ func (s *Store) lastWrite(ctx context.Context, p periodRecord) (latest int64, er
 }
 
 // dropPeriods deletes periods of an instance, whatever was written to them. until is the end of the lease of the definitions, in µs since
-// 1970.
+// 1970. The record of a period's first shard says that its result was delivered, so the first shards go last, as in all deletions.
 func (s *Store) dropPeriods(ctx context.Context, r *definition.Compiled, instance string, until int64, periods []string) error {
-	for _, shard := range shardNames(r, instance) {
+	for _, shard := range slices.Backward(shardNames(r, instance)) {
 		if err := s.dropShard(ctx, shard, until, periods); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Store) dropShard(ctx context.Context, shard string, until int64, period
 // With shards, an update that comes between the calls stops them: what the shards before it have held is gone.
 func (s *Store) dropUnwritten(ctx context.Context, r *definition.Compiled, instance string, until int64, periods []periodRecord,
 	since int64) (gone bool, err error) {
-	for _, shard := range shardNames(r, instance) {
+	for _, shard := range slices.Backward(shardNames(r, instance)) {
 		var names []string // the newest first
 		for _, p := range slices.Backward(periods) {
 			if slices.Contains(p.shards, shard) {
@@ -177,7 +177,7 @@ func (s *Store) deleteData(ctx context.Context, r *definition.Compiled, instance
 		return err
 	}
 	s.builds.note(instance, 0)
-	for _, shard := range shardNames(r, instance) {
+	for _, shard := range slices.Backward(shardNames(r, instance)) {
 		ids := s.keys.Ids(shard)
 		if err := s.dropShard(ctx, shard, until, names, append(ids[:], s.keys.Build(shard).All()...)...); err != nil {
 			return err

@@ -210,13 +210,17 @@ func (l hiddenList) readKeys(ctx context.Context, members []string) ([]string, e
 		of[i] = ShardOf(member, len(l.shards))
 		calls[of[i]].Args = append(calls[of[i]].Args, member)
 	}
-	replies := script.Pipeline(ctx, l.s.rdb, calls...)
-	for i := range keys {
-		keys[i] = replies[of[i]].Optional()
+	asked := slices.DeleteFunc(slices.Clone(calls), func(c script.Call) bool { return len(c.Args) == 0 }) // the script takes 1 member at least
+	answers := script.Pipeline(ctx, l.s.rdb, asked...)
+	replies := make([]*script.Reply, len(calls))
+	for i, c := range calls {
+		if len(c.Args) > 0 {
+			replies[i], answers = answers[0], answers[1:]
+		}
 	}
-	for _, r := range replies {
-		if r.Err != nil {
-			return nil, r.Err
+	for i := range keys {
+		if keys[i] = replies[of[i]].Optional(); replies[of[i]].Err != nil {
+			return nil, replies[of[i]].Err
 		}
 	}
 	return keys, nil

@@ -65,6 +65,9 @@ func (s *Store) readTogether(ctx context.Context, _ string, reads []*singleRead,
 	for i, r := range reads {
 		r.places, r.at = p, at
 		r.places.List = p.List[i : i+1 : i+1]
+		if p.ByShard != nil {
+			r.places.Head = *p.HeadOf(r.lookup.Member)
+		}
 	}
 	return nil
 }

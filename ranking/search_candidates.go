@@ -243,6 +243,7 @@ func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]ca
 		})
 	}
 	var chunks [][]candidate
+	there := list[:0]
 	for shard := range shards {
 		n := 0
 		for n < len(list) && (len(shards) == 1 || ShardOf(list[n].member, len(shards)) == shard) {
@@ -263,7 +264,6 @@ func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]ca
 	if err != nil {
 		return nil, fmt.Errorf("look candidates up: %w", err)
 	}
-	var there []candidate
 	for i, cmd := range cmds {
 		for j, v := range cmd.Val() {
 			c := chunks[i][j]

@@ -87,8 +87,11 @@ func (s States) Reaches(other States) bool {
 	return true
 }
 
-// sameLives reports whether no shard that has been written to in s has another life in other.
+// sameLives reports whether other has the same shards, and no shard that has been written to in s has another life there.
 func (s States) sameLives(other States) bool {
+	if len(s) != len(other) {
+		return false
+	}
 	for i, one := range s {
 		if one.Epoch != "" && one.Epoch != other[i].Epoch {
 			return false

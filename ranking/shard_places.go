@@ -64,11 +64,10 @@ func (s *Store) readShardedPlaces(ctx context.Context, m resolved, lookups []Loo
 		h.setStates(m, states)
 	}
 	for i, p := range places {
-		place, err := b.place(ctx, p, answer.ByShard[p.shard].Total)
-		if err != nil {
-			return Places{}, readTimes{}, err
-		}
-		answer.List[i] = place
+		answer.List[i] = b.place(p)
+	}
+	if err := b.rank(ctx, answer.List); err != nil {
+		return Places{}, readTimes{}, err
 	}
 	answer.Head = answer.ByShard[places[0].shard]
 	return answer, b.times.all, nil
@@ -117,8 +116,10 @@ func (b *besides) read(ctx context.Context, answers []besideAnswer, of func(shar
 		shard := asked[i]
 		b.times.add(takeReadTimes(r))
 		answers[shard].asked, answers[shard].state = true, takeState(r)
-		b.order, b.ties = takeShape(r, b.m.compiled.Board)
-		answers[shard].total = r.Number()
+		order, ties := takeShape(r, b.m.compiled.Board)
+		if answers[shard].total = r.Number(); answers[shard].total > 0 || b.order == "" { // the shape is that of data
+			b.order, b.ties = order, ties
+		}
 		width := r.Number()
 		for _, p := range lists[shard] {
 			if err := b.take(r, p, width); err != nil {
@@ -155,10 +156,10 @@ func (b *besides) take(r *script.Reply, p *shardedPlace, width int64) error {
 	return nil
 }
 
-// place is a place with what all shards know of it. total is the number of members on the board.
-func (b *besides) place(ctx context.Context, p *shardedPlace, total int64) (Place, error) {
+// place is a place with what all shards know of it, except the ranks of the neighbours.
+func (b *besides) place(p *shardedPlace) Place {
 	if !p.there {
-		return Place{Entry: Entry{Member: p.Member}}, nil
+		return Place{Entry: Entry{Member: p.Member}}
 	}
 	byPosition := func(a, b Entry) int { return positionOf(a).compare(positionOf(b)) }
 	slices.SortFunc(p.above, byPosition)
@@ -167,23 +168,46 @@ func (b *besides) place(ctx context.Context, p *shardedPlace, total int64) (Plac
 	place := Place{Position: p.before + 1, Below: p.worse}
 	first := p.above[max(0, len(p.above)-above):]
 	place.Around = slices.Concat(first, p.below[:min(len(p.below), below+1)])
-	self := &place.Around[len(first)]
-	start, own := place.Position-int64(len(first)), place.Position
-	rank := start
+	place.Entry = place.Around[len(first)]
+	place.Entry.Rank = place.Position
 	if b.ties.Tied() {
-		own = p.better + 1
-		if rank = own; tierOf(place.Around[0].Key) != tierOf(self.Key) {
-			before, err := b.s.countBefore(ctx, b.m, tierOf(place.Around[0].Key))
-			if err != nil {
-				return Place{}, err
-			}
-			rank = min(before+1, start)
+		place.Entry.Rank = p.better + 1
+	}
+	return place
+}
+
+// rank sets the ranks of the members that stand around each place. If equal scores share a rank, those before the first one are counted,
+// of all places at once.
+func (b *besides) rank(ctx context.Context, places []Place) error {
+	tiers := make([]sortkey.Key, 0, len(places)) // of the places whose first neighbour has a better score
+	isBehind := func(p *Place) bool { return b.ties.Tied() && tierOf(p.Around[0].Key) != tierOf(p.Entry.Key) }
+	for i := range places {
+		if p := &places[i]; len(p.Around) > 0 && isBehind(p) {
+			tiers = append(tiers, tierOf(p.Around[0].Key))
 		}
 	}
-	rankFrom(b.ties, start, rank, place.Around)
-	self.Rank = own
-	place.Entry = *self
-	return place, nil
+	before, err := b.s.countBefore(ctx, b.m, tiers...)
+	if err != nil {
+		return err
+	}
+	for i := range places {
+		p := &places[i]
+		if len(p.Around) == 0 {
+			continue
+		}
+		own := slices.IndexFunc(p.Around, func(e Entry) bool { return e.Member == p.Entry.Member })
+		start := p.Position - int64(own)
+		rank := start
+		switch {
+		case isBehind(p):
+			rank, before = min(before[0]+1, start), before[1:]
+		case b.ties.Tied():
+			rank = p.Entry.Rank
+		}
+		rankFrom(b.ties, start, rank, p.Around)
+		p.Around[own].Rank = p.Entry.Rank
+	}
+	return nil
 }
 
 // CountRanks completes results of updates of a board with shards, whose ranks are not known: with the rank that each member has now.

@@ -155,7 +155,7 @@ func (s *Store) rankMerged(ctx context.Context, m resolved, t definition.Ties, s
 		if err != nil {
 			return err
 		}
-		rank = min(before+1, start)
+		rank = min(before[0]+1, start)
 	}
 	rankFrom(t, start, rank, entries)
 	return nil
@@ -171,15 +171,29 @@ func rankFrom(t definition.Ties, start, rank int64, entries []Entry) {
 	}
 }
 
-// countBefore counts the members of all shards with keys below one.
-func (s *Store) countBefore(ctx context.Context, m resolved, key sortkey.Key) (n int64, err error) {
-	counts, err := pipelined(ctx, s.rdb, m.shards, func(pipe redis.Pipeliner, k keyspace.BoardKeys) *redis.IntCmd {
-		return pipe.ZCount(ctx, k.Members, "-inf", "("+sortkey.Format(key))
-	})
-	for _, c := range counts {
-		n += c.Val()
+// countBefore counts, for each of some keys, the members of all shards with lower keys.
+func (s *Store) countBefore(ctx context.Context, m resolved, keys ...sortkey.Key) ([]int64, error) {
+	counts := make([]int64, len(keys))
+	if len(keys) == 0 {
+		return counts, nil
 	}
-	return n, err
+	type question struct {
+		set string
+		of  int // index in keys
+	}
+	all := make([]question, 0, len(keys)*len(m.shards))
+	for i := range keys {
+		for _, k := range m.shards {
+			all = append(all, question{k.Members, i})
+		}
+	}
+	cmds, err := pipelined(ctx, s.rdb, all, func(pipe redis.Pipeliner, q question) *redis.IntCmd {
+		return pipe.ZCount(ctx, q.set, "-inf", "("+sortkey.Format(keys[q.of]))
+	})
+	for i, c := range cmds {
+		counts[all[i].of] += c.Val()
+	}
+	return counts, err
 }
 
 // cursorBefore returns the cursor after which a page from a rank begins. Where no member has that rank, the page begins at the next one.
@@ -194,7 +208,7 @@ func (s *Store) cursorBefore(ctx context.Context, m resolved, rank int64) (*Curs
 	}
 	tier := tierOf(first.key)
 	before, err := s.countBefore(ctx, m, tier)
-	if before < rank-1 { // the position is in the middle of members that share a better rank
+	if before[0] < rank-1 { // the position is in the middle of members that share a better rank
 		tier++
 	}
 	return &Cursor{Key: tier}, err
@@ -205,7 +219,7 @@ func (s *Store) cursorBefore(ctx context.Context, m resolved, rank int64) (*Curs
 func (s *Store) entryAt(ctx context.Context, m resolved, at int64) (position, error) {
 	share := at / int64(len(m.shards))
 	for spread := 8 + 4*int64(math.Sqrt(float64(share))); ; spread *= 4 {
-		from, to := max(0, share-spread), share+spread
+		from, to := max(0, share-spread), min(share+spread, at) // in its shard too, no more than at members are before it
 		lists, err := pipelined(ctx, s.rdb, m.shards, func(pipe redis.Pipeliner, k keyspace.BoardKeys) *redis.ZSliceCmd {
 			return pipe.ZRangeWithScores(ctx, k.Members, from, to)
 		})

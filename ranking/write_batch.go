@@ -3,6 +3,7 @@ package ranking
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -71,6 +72,9 @@ func (b *boardBatch) isDone() bool { return len(b.waiting) == 0 || b.err != nil 
 func (s *Store) applyBatch(ctx context.Context, shard string, items []updateItem, sent func()) error {
 	to := items[len(items)-1].to
 	b := boardBatch{instance: to.instance, shard: shard, shards: to.rule.Shards, name: to.name, waiting: items}
+	if b.shards > 0 && slices.ContainsFunc(items, func(i updateItem) bool { return i.to.rule.Shards != b.shards }) {
+		return errOtherShards
+	}
 	s.prepare(&b)
 	s.applyBatches(ctx, []*boardBatch{&b}, sent)
 	if len(b.waiting) == len(items) {
@@ -138,6 +142,9 @@ func (s *Store) send(ctx context.Context, sent func(), calls ...script.Call) []*
 	return script.Send(ctx, s.rdb, sent, calls...)
 }
 
+// errOtherShards is the error of updates that were meant for other shards than the board has. The next attempt finds its shards.
+var errOtherShards = fmt.Errorf("%w: the board has been defined with another number of shards", definition.ErrUnavailable)
+
 // plan decides which updates the next call for a batch has, and by which definition.
 func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 	if b.repeated == maxAttempts {
@@ -151,7 +158,7 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 		return errUnionWrite(b.instance)
 	}
 	if rule.Shards != b.shards {
-		return fmt.Errorf("%w: the board has been defined with another number of shards", definition.ErrUnavailable)
+		return errOtherShards
 	}
 	b.definitions = d
 	b.args.rule, b.args.hidden, b.args.span = rule, d.hidden, rule.Span(b.at)

@@ -53,7 +53,8 @@ type Imported struct {
 // members that come. A row that changes nothing has no effect, so a second import completes
 // one that broke off. There is as much room among equals as for updates. At scores beyond
 // 2^40 some equals may be ordered by member, and late in the period there is room for
-// fewer. The parts that an export lacks (request ids, the time at which a member entered)
+// fewer. On a board with shards, equals of one shard have the order of the rows, and those of several shards that of 1,000
+// rows each. The parts that an export lacks (request ids, the time at which a member entered)
 // begin anew.
 //
 // A row whose score is out of range, or whose member is not one that may be created, is

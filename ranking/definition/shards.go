@@ -14,10 +14,8 @@ var testShards string
 
 // checkShards refuses a number of shards out of range, and the fields that need all members of the board in one place.
 func (d *Board) checkShards(FamilyName) error {
-	if n, err := strconv.Atoi(testShards); err == nil && d.Shards == 0 {
-		if d.Shards = n; d.Union != nil || d.TieSpan != 0 || d.unsharded() != nil {
-			d.Shards = 0
-		}
+	if n, err := strconv.Atoi(testShards); err == nil && d.Shards == 0 && d.Union == nil && d.TieSpan == 0 && d.unsharded() == nil {
+		d.Shards = n
 	}
 	if d.Shards == 0 {
 		return nil
