@@ -234,8 +234,8 @@ func (s *Store) updatesByBoard(event string, all []*occurrence) []*boardBatch {
 				all = s.newBatches(u.Board)
 				byBoard[u.Board] = all
 			}
-			b, isNew := all.batch(u.Update.Member)
-			if isNew {
+			b := all.batch(u.Update.Member)
+			if len(b.waiting) == 0 {
 				batches = append(batches, b)
 			}
 			w := write{Update: u.Update}

@@ -314,7 +314,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	defer cancel()
 	states := make([]BoardState, len(boards))
 	pipe := s.rdb.Pipeline()
-	cmds := make([][]*redis.SliceCmd, len(boards)) // of each shard
+	cmds := make([]*redis.SliceCmd, 0, len(boards)) // of each board that exists, and each shard of it
 	meanings := make([]resolved, len(boards))
 	oldest := make([]*redis.ZSliceCmd, len(boards))
 	d, err := s.catalog.get(ctx)
@@ -327,7 +327,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		if states[i].Err = err; m.compiled != nil {
 			meanings[i], states[i].Kind = m, m.compiled.Kind
 			for _, k := range m.eachShard() {
-				cmds[i] = append(cmds[i], pipe.HMGet(ctx, k.Meta, "epoch", "seq", builtField))
+				cmds = append(cmds, pipe.HMGet(ctx, k.Meta, "epoch", "seq", builtField))
 			}
 			if m.compiled.IsLive() {
 				oldest[i] = pipe.ZRangeWithScores(ctx, m.keys.Window[0], 0, 0)
@@ -335,35 +335,40 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		}
 	}
 	redisconn.ExecEach(ctx, pipe)
-	for i, c := range cmds {
-		if c == nil {
+	for i := range states {
+		m := &meanings[i]
+		if m.compiled == nil {
 			continue
 		}
-		var shards States
+		n := max(1, len(m.shards))
+		var at State
 		var built int64
-		for _, of := range c {
-			r := replyOf(of)
-			shards = append(shards, State{Epoch: r.Optional(), Seq: r.OptionalNumber()})
-			built = r.OptionalNumber()
+		shards := make(States, 0, len(m.shards))
+		for _, c := range cmds[:n] {
+			r := replyOf(c)
+			at, built = State{Epoch: r.Optional(), Seq: r.OptionalNumber()}, r.OptionalNumber()
+			if m.shards != nil {
+				shards = append(shards, at)
+			}
 			if r.Err != nil {
 				states[i].Err = fmt.Errorf("read board %q: %w", boards[i], r.Err)
 				break
 			}
 		}
-		if states[i].Err != nil {
+		if cmds = cmds[n:]; states[i].Err != nil {
 			continue
 		}
-		if states[i].State = shards.State(); meanings[i].shards != nil {
-			states[i].Shards = shards
+		if states[i].State = at; m.shards != nil {
+			states[i].State, states[i].Shards = shards.State(), shards
 		}
-		if m := meanings[i]; m.compiled.IsBuilt() {
-			s.refreshWatched(m, built)
+		if m.compiled.IsBuilt() {
+			s.refreshWatched(*m, built)
 		}
 		if oldest[i] == nil {
 			continue
 		}
-		if first := oldest[i].Val(); len(first) > 0 && isOverdue(meanings[i].compiled, int64(first[0].Score), s.catalog.clock.now()) {
-			s.startSweep(meanings[i].Instance)
+		if first := oldest[i].Val(); len(first) > 0 && isOverdue(m.compiled, int64(first[0].Score), s.catalog.clock.now()) {
+			s.startSweep(m.Instance)
 		}
 	}
 	return states

@@ -57,40 +57,35 @@ func (s *Store) commitToShards(ctx context.Context, to *target, items []updateIt
 	return outcomes, nil
 }
 
-// shardBatches are the batches of updates of one board, by shard; one of them without shards.
+// shardBatches are the batches of updates of one board: one of each shard, or one of the whole board.
 type shardBatches struct {
-	name   definition.Name
-	err    error // the name is not valid
-	board  string
-	shards int
-	of     []*boardBatch // nil: no update yet
+	boardBatch               // of a board without shards; else that with which the batch of a shard begins
+	of         []*boardBatch // by shard; nil: no update yet
 }
 
 // newBatches prepares the batches for updates of events to a board, by the node's copy of the definitions. Where the definition has
 // another number of shards by the time of the call, plan refuses the batch.
 func (s *Store) newBatches(board string) *shardBatches {
-	all := &shardBatches{board: board}
+	all := &shardBatches{boardBatch: boardBatch{instance: board, shard: board}}
 	all.name, all.err = definition.ParseName(board)
 	if d := s.catalog.latest.Load(); all.err == nil && d != nil {
-		if rule := d.boards[all.name.Slot()]; rule != nil {
-			all.shards = rule.Shards
+		if rule := d.boards[all.name.Slot()]; rule != nil && rule.Shards > 0 {
+			all.shards, all.of = rule.Shards, make([]*boardBatch, rule.Shards)
 		}
 	}
-	all.of = make([]*boardBatch, max(1, all.shards))
 	return all
 }
 
-// batch returns the batch for updates of a member. isNew reports that the call has made it.
-func (b *shardBatches) batch(member string) (batch *boardBatch, isNew bool) {
-	i, name := 0, b.board
-	if b.shards > 0 {
-		i = ShardOf(member, b.shards)
+// batch returns the batch for updates of a member. It has no updates yet where the member is the first one of it.
+func (b *shardBatches) batch(member string) *boardBatch {
+	if b.shards == 0 {
+		return &b.boardBatch
 	}
+	i := ShardOf(member, b.shards)
 	if b.of[i] == nil {
-		if isNew = true; b.shards > 0 {
-			name = ShardName(b.board, i)
-		}
-		b.of[i] = &boardBatch{instance: b.board, shard: name, shards: b.shards, name: b.name, err: b.err}
+		one := b.boardBatch
+		one.shard = ShardName(b.instance, i)
+		b.of[i] = &one
 	}
-	return b.of[i], isNew
+	return b.of[i]
 }
