@@ -22,6 +22,9 @@ import (
 // store wrote nothing. ErrUnavailable together with ErrOutcomeUnknown means that Redis may have
 // applied some updates: send them again with the same ids. The end of ctx gives the same two
 // errors, and so does Config.CallTimeout, which bounds the whole call.
+//
+// On a board with shards, the updates of each shard have their order, and a call fails as a whole only if it does on each shard. Else
+// the outcomes have the errors of their shards.
 func (s *Store) Apply(ctx context.Context, board string, updates []definition.Update) ([]Outcome, error) {
 	began := time.Now()
 	outcomes, err := s.applyAs(ctx, none, board, updates)
@@ -227,7 +230,7 @@ type Result struct {
 
 // Outcome is the Result of one update, or the error that refused it: ErrOutOfRange,
 // ErrIDMismatch or ErrInvalid. It is ErrUnavailable when other updates of the call were
-// applied and this one may not be.
+// applied and this one may not be. On a board with shards it may be any error of Apply.
 type Outcome struct {
 	Result Result
 	Err    error
