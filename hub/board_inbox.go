@@ -2,13 +2,17 @@ package hub
 
 import (
 	"sync"
+	"time"
 
 	"rankcast/ranking/feed"
 )
 
-// boardChanges is the most batches that wait for a board's turn. A board that misses one
-// resyncs.
-const boardChanges = 1024
+// boardChanges is the most batches that wait for a board's turn, unless the first has come within boardDelay: each shard of a fast board
+// may have a batch a millisecond. A board that misses a batch resyncs.
+const (
+	boardChanges = 1024
+	boardDelay   = time.Second
+)
 
 // inbox collects what other goroutines have for a board, until its next turn takes it. No
 // sender waits. mu guards all of it.
@@ -26,7 +30,7 @@ type inbox struct {
 
 // work is what a turn has to act on.
 type work struct {
-	changes      []*feed.Changes     // boardChanges at most
+	changes      []*feed.Changes     // bounded by boardChanges and boardDelay
 	events       []any               // few: each has a cause that takes longer than a turn
 	profiles     map[profileKey]bool // whose profile has changed
 	members      []*stream           // of members: streams added or removed, in order

@@ -106,3 +106,32 @@ func TestBoardGetsOtherShards(t *testing.T) {
 		}
 	})
 }
+
+// While a board waits for its turn, changes of a second are kept, whatever their number, and a bounded number of later ones.
+func TestChangesWaitForATurn(t *testing.T) {
+	withShards(t, Watch{Top: 3}, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		b := h.boards["b"]
+		wait := func(every time.Duration) (kept int) {
+			b.mu.Lock()
+			b.running = true // elsewhere
+			b.mu.Unlock()
+			for i := range 3 * boardChanges {
+				c := f.set("m150", int64(i))
+				c.Received = time.Duration(i) * every
+				h.FeedChanges(c)
+			}
+			b.mu.Lock()
+			b.running, kept = false, len(b.work.changes)
+			b.mu.Unlock()
+			b.wake(urgent)
+			pass(3 * time.Second)
+			require.True(t, b.view.Valid())
+			require.Equal(t, f.top(3), conn.board.Top)
+			return kept
+		}
+		pages := len(f.pages)
+		require.Equal(t, 3*boardChanges, wait(boardDelay/(3*boardChanges)))
+		require.Len(t, f.pages, pages, "none is missing")
+		require.Equal(t, boardChanges, wait(boardDelay/boardChanges+1))
+	})
+}

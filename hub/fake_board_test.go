@@ -252,8 +252,7 @@ func (f *fakeBoard) set(member string, score int64) *feed.Changes {
 // overflow makes two changes, the second so much later than the first that a view does not buffer both.
 func (f *fakeBoard) overflow() []*feed.Changes {
 	first, second := f.set("a", 1), f.set("a", 2)
-	first.At = time.Now()
-	second.At = first.At.Add(view.MaxBuffering + 1)
+	second.Received = first.Received + view.MaxBuffering + 1
 	return []*feed.Changes{first, second}
 }
 
@@ -293,7 +292,8 @@ func (p *fakePeriod) change(member string, score int64, data string) *feed.Chang
 		c.Born = !slices.Contains(before, score)
 		c.Gone = c.Old != nil && !slices.Contains(slices.Collect(maps.Values(p.scores)), c.Old.Score(definition.Desc))
 	}
-	changes := &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, At: time.Now(), List: []feed.Change{c}}
+	changes := &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, At: time.Now(), List: []feed.Change{c},
+		Received: time.Duration(time.Now().UnixNano())}
 	if p.shards != nil {
 		changes.Shard = ranking.ShardOf(member, len(p.shards))
 		of := &p.shards[changes.Shard]

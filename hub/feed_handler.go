@@ -116,13 +116,13 @@ func (b *board) joinLinks() {
 	}
 }
 
-// FeedChanges passes a batch to the boards of its channel. A board with boardChanges
-// waiting misses the batch: the gap in seq makes it resync.
+// FeedChanges passes a batch to the boards of its channel. A board with too many batches
+// waiting misses this one: the gap in seq makes it resync.
 func (h *Hub) FeedChanges(c *feed.Changes) {
 	h.metrics.changes.Add(float64(len(c.List)))
 	for _, b := range h.boardsOf(c.Board) {
 		b.post(urgent, func(w *work) {
-			if len(w.changes) < boardChanges {
+			if len(w.changes) < boardChanges || c.Received-w.changes[0].Received < boardDelay {
 				w.changes = append(w.changes, c)
 			}
 		})

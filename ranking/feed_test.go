@@ -30,13 +30,13 @@ func TestFeedTellsChanges(t *testing.T) {
 
 		c := next[*feed.Changes](t, heard)
 		require.NotEmpty(t, c.Epoch)
-		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, At: c.At, List: []feed.Change{
+		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, At: c.At, Received: c.Received, List: []feed.Change{
 			{Member: "a", New: key(-3), Rank: 1, Position: 1},
 			{Member: "b", New: key(-5), Rank: 1, Position: 1},
 			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Position: 1},
 		}}, c)
 		removed := next[*feed.Changes](t, heard)
-		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 4, At: removed.At, List: []feed.Change{
+		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 4, At: removed.At, Received: removed.Received, List: []feed.Change{
 			{Member: "b", Old: key(-5)},
 		}}, removed)
 		require.True(t, !c.At.Before(before) && c.At.Before(removed.At), "from %s: %s, %s", before, c.At, removed.At)

@@ -67,7 +67,7 @@ func TestDataIsTold(t *testing.T) {
 		require.Equal(t, applied(3, 2, &ranking.Standing{Score: 3, Rank: 2}), o[3])
 		require.Equal(t, applied(7, 1, &ranking.Standing{Score: 7, Rank: 1}), o[7])
 		c := next[*feed.Changes](t, heard)
-		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, At: c.At, List: []feed.Change{
+		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, At: c.At, Received: c.Received, List: []feed.Change{
 			{Member: "a", New: key(-3), Rank: 1, Position: 1, Data: `{"x":1}`},
 			{Member: "b", New: key(-5), Rank: 1, Position: 1},
 			{Member: "a", Old: key(-3), New: key(-3), Rank: 2, Position: 2, Data: `{"x":2}`},

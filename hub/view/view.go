@@ -12,9 +12,9 @@ const (
 	// topMargin is how many entries a view keeps beyond its size, plus an eighth of the
 	// size. Members may leave the top without a read for each of them.
 	topMargin = 16
-	// MaxBuffering is for how long a view keeps changes while it waits for an answer, by Redis's clock: longer than a read may take. An answer
-	// that lacks a change which the view has dropped is of no use. A number of changes would be no bound: a fast board makes any number
-	// before a page arrives.
+	// MaxBuffering is for how long a view keeps changes while it waits for an answer, by the node's clock: longer than a read may take.
+	// An answer that lacks a change which the view has dropped is of no use. A number of changes would not do as the bound: a fast
+	// board makes any number before a page arrives. Nor would Redis's clocks: those of two shards differ, and each may be set.
 	MaxBuffering = 5 * time.Second
 )
 
@@ -197,14 +197,12 @@ func (v *View) buffer(c *feed.Changes) {
 		v.buffered = slices.DeleteFunc(v.buffered, func(before *feed.Changes) bool { return before.Period == c.Period })
 	}
 	v.buffered = append(v.buffered, c)
-	if c.At.IsZero() {
-		return
-	}
-	for oldest := v.buffered[0]; !oldest.At.IsZero() && c.At.Sub(oldest.At) > MaxBuffering; oldest = v.buffered[0] {
+	for oldest := v.buffered[0]; c.Received-oldest.Received > MaxBuffering; oldest = v.buffered[0] {
 		if v.dropped == nil {
 			v.dropped = make(map[shardOfPeriod]ranking.State)
 		}
 		v.dropped[shardOfPeriod{oldest.Period, oldest.Shard}] = stateAfter(oldest)
+		v.buffered[0] = nil // the array keeps it otherwise
 		v.buffered = v.buffered[1:]
 	}
 }

@@ -26,10 +26,10 @@ func change(seq int64, member string, was, is, rank int64) *feed.Changes {
 	return &feed.Changes{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}}
 }
 
-// changeAt is change at a time of Redis's clock.
+// changeAt is change that the node receives at a time.
 func changeAt(seq int64, at time.Duration, member string, was, is, rank int64) *feed.Changes {
 	c := change(seq, member, was, is, rank)
-	c.At = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(at)
+	c.Received = at
 	return c
 }
 
@@ -79,6 +79,32 @@ func TestLatePage(t *testing.T) {
 	}
 	v.ApplyPage(ranking.Page{Head: ranking.Head{State: ranking.State{Epoch: "e"}}, Order: definition.Asc})
 	require.True(t, v.valid, "a fast board")
+}
+
+// The masters of two shards may have clocks that differ by more than MaxBuffering, and a clock may be set back. A view that is read while
+// both change becomes valid all the same, and its buffer stays bounded.
+func TestBufferingOfShardsWithOtherClocks(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	v := New(2)
+	v.BeginPage()
+	for i := range int64(40) {
+		for shard := range 2 {
+			c := changeAt(i+1, time.Duration(i)*time.Second/4, "m", i, i+1, 1)
+			c.Shard, c.At = shard, now.Add(time.Duration(shard)*time.Minute)
+			if c.Epoch = string(rune('e' + shard)); i > 20 {
+				c.At = c.At.Add(-time.Hour)
+			}
+			c.List[0].Member = string(rune('m' + shard))
+			v.Apply(c)
+		}
+	}
+	require.Len(t, v.buffered, 2*21, "those of five seconds")
+	states := ranking.States{{Epoch: "e", Seq: 19}, {Epoch: "f", Seq: 20}}
+	v.ApplyPage(ranking.Page{Head: ranking.Head{State: states.State(), Shards: states, Total: 2}, Order: definition.Asc,
+		Entries: []ranking.Entry{{Rank: 1, Member: "m", Score: 19, Key: 19}, {Rank: 2, Member: "n", Score: 20, Key: 20}}})
+	require.True(t, v.valid)
+	require.Equal(t, ranking.States{{Epoch: "e", Seq: 40}, {Epoch: "f", Seq: 40}}, v.States())
 }
 
 // validView is a view of a page with one member, at seq 5 of epoch "e".

@@ -22,6 +22,9 @@ type Changes struct {
 	Seq    int64     // of the first change, 1 or greater
 	At     time.Time // when the batch was applied, by Redis's clock; zero for a board-period that was replaced
 	List   []Change  // empty only for a board-period that was replaced
+
+	// Received is when this node received the batch, by its own clock: since the node started.
+	Received time.Duration
 }
 
 // Last is the seq of the last change, or the seq at which the board-period was replaced.

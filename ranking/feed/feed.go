@@ -228,6 +228,9 @@ func (f *Feed) deliver(h Handler, m *redis.Message) {
 
 var errNotProfile = errors.New("not a profile message")
 
+// started is about when the node started, see Changes.Received.
+var started = time.Now()
+
 // parse parses a message, and calls the method of h that it is for.
 func (f *Feed) parse(h Handler, m *redis.Message) error {
 	if feed, ok := f.keys.FeedOf(m.Channel); ok {
@@ -247,6 +250,7 @@ func (f *Feed) parse(h Handler, m *redis.Message) error {
 	}
 	c, err := ParseChanges(m.Payload)
 	if err == nil {
+		c.Received = time.Since(started)
 		f.call(func() { h.FeedChanges(c) })
 	}
 	return err
