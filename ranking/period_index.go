@@ -62,7 +62,7 @@ func (s *Store) periodRecords(ctx context.Context, r *definition.Compiled, insta
 	if err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w", instance, err)
 	}
-	known := make(map[string]int) // index in list
+	known := make(map[string]int, len(hashes[0].Val())) // index in list
 	list := make([]periodRecord, 0, len(hashes[0].Val()))
 	for i, hash := range hashes {
 		for name, text := range hash.Val() {
@@ -76,12 +76,13 @@ func (s *Store) periodRecords(ctx context.Context, r *definition.Compiled, insta
 			}
 			at, there := known[name]
 			if !there {
-				at = len(list)
-				known[name], list = at, append(list, n)
-			} else if n.id == "" {
+				n.shards = shards[i : i+1 : i+1]
+				known[name], list = len(list), append(list, n)
+				continue
+			}
+			if list[at].shards = append(list[at].shards, shards[i]); n.id == "" {
 				list[at].id, list[at].done = "", false
 			}
-			list[at].shards = append(list[at].shards, shards[i])
 		}
 	}
 	slices.SortFunc(list, func(a, b periodRecord) int { return cmp.Or(a.Opens.Compare(b.Opens), cmp.Compare(a.Name, b.Name)) })
@@ -117,7 +118,7 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	oldest := m.compiled.OldestReadable(now)
 	list = slices.DeleteFunc(list, func(n periodRecord) bool { return n.Opens.Before(oldest.Opens) })
 	slices.Reverse(list)
-	var keys []string
+	keys := make([]string, 0, len(list))
 	for _, n := range list {
 		for _, shard := range n.shards {
 			keys = append(keys, s.keys.Board(shard, n.Name).Members)
