@@ -35,6 +35,9 @@ type Config struct {
 	// remembers ids for at least ten minutes, and an update sent again after that would count
 	// twice. Negative: one attempt only.
 	RetryFor time.Duration
+	// CountRanks makes the answers to updates and events have ranks on boards with shards too. The server counts them
+	// after the update, in all shards. Default: Result.Rank is nil on such a board.
+	CountRanks bool
 	// OnRetry, unless nil, is called before each retry with the error of the last attempt.
 	// Several goroutines may call it at once. Watch does not call it: see Board.Err.
 	OnRetry func(why error)
@@ -121,4 +124,12 @@ func (c *Client) boardURL(board string, rest ...string) string {
 		b.WriteString("/" + url.PathEscape(part))
 	}
 	return b.String()
+}
+
+// writeURL is an address to which the client sends updates or events, with the parameter for Config.CountRanks.
+func (c *Client) writeURL(address string) string {
+	if c.cfg.CountRanks {
+		address += "?rank=true"
+	}
+	return address
 }

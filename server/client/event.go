@@ -41,7 +41,7 @@ func (c *Client) Event(ctx context.Context, name string, e Event) ([]Outcome, er
 	if err != nil {
 		return nil, fmt.Errorf("event %q: %w", name, err)
 	}
-	return call[eventOutcomes](ctx, c, http.MethodPost, c.eventURL(name), body, "event %q", name)
+	return call[eventOutcomes](ctx, c, http.MethodPost, c.writeURL(c.eventURL(name)), body, "event %q", name)
 }
 
 // Events sends 1 to MaxUpdates events of one name, with MaxEventUpdates updates at most: 128 events of
@@ -58,7 +58,7 @@ func (c *Client) Events(ctx context.Context, name string, events []Event) ([]Eve
 		}
 		items[i] = item{i, body, (*eventOutcomes)(&outcomes[i].Results), &outcomes[i].Err}
 	}
-	if err := c.batch(ctx, c.eventURL(name), "events", items); err != nil {
+	if err := c.batch(ctx, c.writeURL(c.eventURL(name)), "events", items); err != nil {
 		return nil, fmt.Errorf("event %q: %w", name, err)
 	}
 	return outcomes, nil

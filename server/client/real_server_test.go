@@ -143,6 +143,32 @@ func TestUpdatesAndReads(t *testing.T) {
 	})
 }
 
+// The ranks of updates and events of a board with shards are counted if the client wants them.
+func TestCountRanks(t *testing.T) {
+	boards := []definition.Board{{Name: "b", Shards: 3}, {Name: "plain"}}
+	servertest.With(servertest.Config{}, boards...).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+		ctx := t.Context()
+		event := `{"updates":[{"board":"b","member":"{m}","score":1},{"board":"plain","member":"{m}","score":1}]}`
+		c := newClient(t, n.Addr)
+		redistest.Must(c.DefineEvent(ctx, "e", []byte(event)))(t)
+		counting := redistest.Must(client.New("http://"+n.Addr, client.Config{CountRanks: true}))(t)
+		t.Cleanup(counting.Close)
+		for c, want := range map[*client.Client]*int64{c: nil, counting: new(int64(1))} {
+			redistest.Must(c.Update(ctx, "b", client.Update{Member: "a", Score: 10}))(t)
+			require.Equal(t, want, redistest.Must(c.Update(ctx, "b", client.Update{Member: "a"}))(t).Rank)
+			require.Equal(t, want, redistest.Must(c.Updates(ctx, "b", []client.Update{{Member: "a"}}))(t)[0].Result.Rank)
+			e := client.Event{Data: []byte(`{"m":"a"}`)}
+			for _, outcomes := range [][]client.Outcome{
+				redistest.Must(c.Event(ctx, "e", e))(t),
+				redistest.Must(c.Events(ctx, "e", []client.Event{e}))(t)[0].Results,
+			} {
+				require.Equal(t, want, outcomes[0].Result.Rank)
+				require.Equal(t, new(int64(1)), outcomes[1].Result.Rank)
+			}
+		}
+	})
+}
+
 // cutter is a proxy before a server that carries requests to it, but ends the
 // first connections where the answers belong.
 func cutter(t *testing.T, addr string, cuts int) string {

@@ -61,7 +61,7 @@ type Update struct {
 	ID string `json:"id,omitempty"`
 }
 
-// Standing is a score and its rank, from 1; 0 for a hidden member.
+// Standing is a score and its rank, from 1; 0 for a hidden member, and on a board with shards.
 type Standing struct {
 	Score int64 `json:"score"`
 	Rank  int64 `json:"rank"`
@@ -75,7 +75,7 @@ type Result struct {
 	// Score and Rank are the member's right after the update. They are nil if the member has
 	// none: its If did not hold, or a board with a limit did not keep it. They are nil too on a
 	// board with a window that is not live, where updates show later. Rank alone is nil for a
-	// hidden member.
+	// hidden member. It is nil on a board with shards too, unless Config.CountRanks is set and all shards answer.
 	Score *int64 `json:"score"`
 	Rank  *int64 `json:"rank"`
 	// Previous is the member's standing before the update. It is nil for a new member, and on a
@@ -106,7 +106,7 @@ func (c *Client) Update(ctx context.Context, board string, u Update) (Result, er
 	if err != nil {
 		return Result{}, fmt.Errorf("update: %w", err)
 	}
-	return call[Result](ctx, c, http.MethodPost, c.boardURL(board, "scores"), body, "update board %q", board)
+	return call[Result](ctx, c, http.MethodPost, c.writeURL(c.boardURL(board, "scores")), body, "update board %q", board)
 }
 
 // Updates sends a batch of 1 to MaxUpdates updates, which the server applies in their order. It returns
@@ -124,7 +124,7 @@ func (c *Client) Updates(ctx context.Context, board string, updates []Update) ([
 		}
 		items[i] = item{i, body, &outcomes[i].Result, &outcomes[i].Err}
 	}
-	if err := c.batch(ctx, c.boardURL(board, "scores"), "updates", items); err != nil {
+	if err := c.batch(ctx, c.writeURL(c.boardURL(board, "scores")), "updates", items); err != nil {
 		return nil, fmt.Errorf("update board %q: %w", board, err)
 	}
 	return outcomes, nil

@@ -59,11 +59,16 @@ func TestSend(t *testing.T) {
 	says(`{"board":"laps","period":"","member":"ana","score":61500,"rank":1,"previous":{"score":61500,"rank":1},"duplicate":false}`,
 		"laps", "ana", "62000", "--json")
 	p.Answers(204, "PUT", "/v1/boards/points/hidden/ana", "{}")
-	says("points: ana has 8, and no rank, because it is hidden", "points", "ana", "1")
+	says("points: ana has 8, and no rank: it is hidden, or a shard of the board does not answer", "points", "ana", "1")
 
 	require.Zero(t, e2etest.Run(t, "", "put", "hot", "{window: 3h}", "--server", "http://"+p.Addr).Code)
 	require.Zero(t, e2etest.Run(t, "", "put", "best", "{mode: best, limit: 1}", "--server", "http://"+p.Addr).Code)
 	says("hot: ana was counted; the board shows no score of it now", "hot", "ana", "5")
+	require.Zero(t, e2etest.Run(t, "", "put", "votes", "{shards: 4}", "--server", "http://"+p.Addr).Code)
+	says("votes: ana has 5, rank 1 (new)", "votes", "ana", "5")
+	says("votes: eli has 7, rank 1 (new)", "votes", "eli", "7")
+	says("votes: ana has 6, rank 2", "votes", "ana", "1")
+	says("votes: ana has 6, rank 2 (unchanged)", "votes", "ana", "0")
 	says("best: ana has 5, rank 1 (new)", "best", "ana", "5")
 	says("best: mia was counted; the board shows no score of it now", "best", "mia", "4")
 

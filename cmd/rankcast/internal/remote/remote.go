@@ -36,12 +36,18 @@ type Server struct {
 // Dial returns a client of the server. The client reports the start of an outage on the
 // standard error, once. The caller closes it.
 func (s Server) Dial() (*client.Client, error) {
+	return s.DialWith(client.Config{})
+}
+
+// DialWith is Dial with a configuration, whose OnRetry it sets.
+func (s Server) DialWith(cfg client.Config) (*client.Client, error) {
 	var reported atomic.Bool
-	return s.Client(client.Config{OnRetry: func(why error) {
+	cfg.OnRetry = func(why error) {
 		if reported.CompareAndSwap(false, true) {
 			fmt.Fprintln(os.Stderr, s.RetryLine(ForAMinute, why))
 		}
-	}})
+	}
+	return s.Client(cfg)
 }
 
 // Client returns a client of the server with the key for it. The caller closes it.

@@ -112,7 +112,7 @@ func (s *Command) Run(ctx context.Context) error {
 			return fmt.Errorf("--%w", err)
 		}
 	}
-	c, err := s.Server.Dial()
+	c, err := s.Server.DialWith(client.Config{CountRanks: true})
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (s *Command) line(r client.Result) string {
 	case r.Score == nil:
 		fmt.Fprintf(&b, "%s was counted; the board shows no score of it now", member)
 	case r.Rank == nil:
-		fmt.Fprintf(&b, "%s has %s, and no rank, because it is hidden", member, term.Thousands(*r.Score))
+		fmt.Fprintf(&b, "%s has %s, and no rank: it is hidden, or a shard of the board does not answer", member, term.Thousands(*r.Score))
 	default:
 		fmt.Fprintf(&b, "%s has %s, rank %s", member, term.Thousands(*r.Score), term.Thousands(*r.Rank))
 	}
@@ -188,7 +188,7 @@ func (s *Command) line(r client.Result) string {
 	case r.Score == nil || r.Rank == nil:
 	case before == nil:
 		b.WriteString(" (new)")
-	case before.Score == *r.Score && before.Rank == *r.Rank:
+	case before.Score == *r.Score && (before.Rank == *r.Rank || before.Rank == 0): // 0: a board with shards
 		b.WriteString(" (unchanged)")
 	case before.Rank != *r.Rank && before.Rank > 0:
 		fmt.Fprintf(&b, " (was %s)", term.Thousands(before.Rank))
