@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,7 +25,8 @@ import (
 
 // On each engine: whenever Redis goes back under writes, with or without its connections, also to a state
 // that no node has heard of, of the same epoch and seq: each client holds a list that its node has shown at the
-// position that the client holds, and in the end each holds what Redis holds.
+// position that the client holds, and in the end each holds what Redis holds. Of a board with shards, one may go back alone, also to
+// the state before its first member.
 func TestEveryResumeEndsRightOnEngines(t *testing.T) {
 	t.Parallel()
 	redistest.Both(t, func(t *testing.T) {
@@ -58,13 +60,19 @@ func checkResumes(t *testing.T, e resumeEngine, cases int) {
 	t.Cleanup(func() { admin.Close() })
 	truth := newNodeStore(redistest.Dial(t, e.url))
 	t.Cleanup(truth.close)
-	require.NoError(t, truth.DefineBoard(t.Context(), definition.Board{Name: "b:{n}", Mode: definition.Last}, ranking.Moderator{}))
 	runs := 0
-	proptest.Check(t, cases, func(t *rapid.T) {
-		runs++
-		w := &enginesWorld{T: t, resumeEngine: e, admin: admin, truth: truth, name: fmt.Sprint("b:", runs)}
-		w.run()
-	})
+	for _, family := range []definition.Board{
+		{Name: "b:{n}", Mode: definition.Last},
+		{Name: "s:{n}", Mode: definition.Last, Shards: 3},
+	} {
+		require.NoError(t, truth.DefineBoard(t.Context(), family, ranking.Moderator{}))
+		proptest.Check(t, cases, func(t *rapid.T) {
+			runs++
+			w := &enginesWorld{T: t, resumeEngine: e, admin: admin, truth: truth, family: family,
+				name: strings.ReplaceAll(family.Name, "{n}", fmt.Sprint(runs))}
+			w.run()
+		})
+	}
 }
 
 // nodeStore is a Store with a client of its own.
@@ -86,6 +94,7 @@ func (s nodeStore) close() {
 type enginesWorld struct {
 	*rapid.T
 	resumeEngine
+	family  definition.Board
 	name    string // of the board
 	admin   *redis.Client
 	truth   nodeStore
@@ -95,12 +104,21 @@ type enginesWorld struct {
 }
 
 func (w *enginesWorld) run() {
-	w.saved = append(w.saved, redistest.Save(w, w.admin)) // there is no board yet
+	w.save() // there is no board yet
+	if w.family.Shards > 0 {
+		// More than a view holds, so that nodes count the places of those who are last.
+		var updates []definition.Update
+		for i := range 20 {
+			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 5})
+		}
+		_, err := w.truth.Apply(context.Background(), w.name, updates)
+		require.NoError(w, err)
+	}
 	w.write(rapid.IntRange(1, 8).Draw(w.T, "writes at first"))
 	first := redistest.Save(w, w.admin)
 	for range 3 { // histories of one epoch that no node hears of
 		w.write(rapid.IntRange(1, 4).Draw(w.T, "writes"))
-		w.saved = append(w.saved, redistest.Save(w, w.admin))
+		w.save()
 		first()
 	}
 	for range 2 {
@@ -118,7 +136,7 @@ func (w *enginesWorld) run() {
 	}
 	actions := map[string]func(*rapid.T){
 		"write":   func(*rapid.T) { w.write(1) },
-		"save":    func(*rapid.T) { w.saved = append(w.saved, redistest.Save(w, w.admin)) },
+		"save":    func(*rapid.T) { w.save() },
 		"go back": func(*rapid.T) { w.goBack() },
 		"go back while a client is away": func(*rapid.T) {
 			c := rapid.SampledFrom(w.clients).Draw(w.T, "client")
@@ -154,6 +172,14 @@ func (w *enginesWorld) run() {
 		}
 	}
 	w.settle()
+}
+
+// save keeps the state of Redis, and that of each shard alone.
+func (w *enginesWorld) save() {
+	w.saved = append(w.saved, redistest.Save(w, w.admin))
+	for i := range w.family.Shards {
+		w.saved = append(w.saved, redistest.SaveKeys(w, w.admin, "rc:{"+ranking.ShardName(w.name, i)+"}:*"))
+	}
 }
 
 // start starts a node with a store, a feed and a hub of its own. Intervals are short, so that much happens in little time.
@@ -250,7 +276,7 @@ func (w *enginesWorld) come(c *resumeClient) {
 	c.node = rapid.SampledFrom(w.nodes).Draw(w.T, "node")
 	c.as = c.node.Join(c.conn, nil)
 	held := c.conn.board
-	b := ranking.Board{Name: w.name, Instance: w.name, Definition: definition.Board{Name: "b:{n}"}}
+	b := ranking.Board{Name: w.name, Instance: w.name, Definition: w.family}
 	_, err := c.node.Subscribe(c.as, b, Watch{Top: c.top, Me: c.me, Resume: Position{held.Life, held.Seq}}, nil, func() {})
 	if err != nil {
 		w.Fatal(err)

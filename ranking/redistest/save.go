@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// saveScript returns for each key its name, type, TTL in ms and values, all as strings in one list.
+// saveScript returns for each key that a pattern matches its name, type, TTL in ms and values, all as strings in one list.
 var saveScript = redis.NewScript(`
 	local read = {
 		string = function(k) return {redis.call('GET', k)} end,
@@ -30,7 +30,7 @@ var saveScript = redis.NewScript(`
 		end,
 	}
 	local saved = {}
-	for _, k in ipairs(redis.call('KEYS', '*')) do
+	for _, k in ipairs(redis.call('KEYS', ARGV[1])) do
 		local type = redis.call('TYPE', k)
 		type = type.ok or type
 		local values = read[type](k)
@@ -39,7 +39,7 @@ var saveScript = redis.NewScript(`
 	end
 	return saved`)
 
-// restoreScript takes what saveScript has returned.
+// restoreScript takes the pattern of saveScript, and what that has returned.
 var restoreScript = redis.NewScript(`
 	local write = {string = 'SET', hash = 'HSET', zset = 'ZADD', set = 'SADD', list = 'RPUSH'}
 	local function add_entries(key, at, last)
@@ -49,8 +49,8 @@ var restoreScript = redis.NewScript(`
 			at = at + 2 + count
 		end
 	end
-	redis.call('FLUSHALL')
-	local at = 1
+	for _, k in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', k) end
+	local at = 2
 	while at <= #ARGV do
 		local key, type, ttl, count = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
 		if type == 'stream' then
@@ -65,11 +65,14 @@ var restoreScript = redis.NewScript(`
 // Save copies all data of an engine, of a few thousand values a key. restore puts the copy in place of what the engine
 // holds by then, any number of times, as a failover to a replica without the last writes does. Each is one step for
 // all other clients, and connections stay.
-func Save(t require.TestingT, rdb redis.Scripter) (restore func()) {
-	saved, err := saveScript.Run(context.Background(), rdb, nil).Slice()
+func Save(t require.TestingT, rdb redis.Scripter) (restore func()) { return SaveKeys(t, rdb, "*") }
+
+// SaveKeys is Save for the keys that a pattern of KEYS matches. restore leaves all others as they are.
+func SaveKeys(t require.TestingT, rdb redis.Scripter, pattern string) (restore func()) {
+	saved, err := saveScript.Run(context.Background(), rdb, nil, pattern).Slice()
 	require.NoError(t, err)
 	return func() {
-		if err := restoreScript.Run(context.Background(), rdb, nil, saved...).Err(); err != redis.Nil {
+		if err := restoreScript.Run(context.Background(), rdb, nil, append([]any{pattern}, saved...)...).Err(); err != redis.Nil {
 			require.NoError(t, err)
 		}
 	}
