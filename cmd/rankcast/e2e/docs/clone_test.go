@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
+	"rankcast/ranking/redistest"
 )
 
 // clone copies the sources into dir, as a clone of the repository has them.
@@ -80,6 +81,9 @@ func freePorts(t *testing.T, n int) int {
 // The ports that the examples name.
 const serverPort, secondPort, sitePort, redisPort = "8080", "8081", "8000", "6379"
 
+// clusterPorts are those of the masters of a cluster.
+var clusterPorts = []string{"7001", "7002", "7003"}
+
 // ports maps the ports that the examples name to those that one page uses.
 type ports map[string]string
 
@@ -91,13 +95,22 @@ func newPorts(t *testing.T) ports {
 	for i, port := range []string{serverPort, secondPort, sitePort, redisPort} {
 		p[port] = fmt.Sprint(first + i)
 	}
+	var taken []int
+	for _, port := range clusterPorts { // a master takes a second port too
+		free := redistest.FreePort(t)
+		for slices.Contains(taken, free) {
+			free = redistest.FreePort(t)
+		}
+		taken = append(taken, free)
+		p[port] = fmt.Sprint(free)
+	}
 	return p
 }
 
 func (p ports) addr(port string) string { return "127.0.0.1:" + p[port] }
 
-// portInText finds ports after a host, and that of Python's server.
-var portInText = regexp.MustCompile(`((?:127\.0\.0\.1|localhost):|http\.server +)(8080|8081|8000|6379)\b`)
+// portInText finds ports after a host, that of Python's server, and that of a Redis.
+var portInText = regexp.MustCompile(`((?:127\.0\.0\.1|localhost):|http\.server +|--port +)(8080|8081|8000|6379|700[123])\b`)
 
 // in writes the ports of the page for those that a text names.
 func (p ports) in(text string) string {
@@ -109,12 +122,13 @@ func (p ports) in(text string) string {
 
 func TestDocsPorts(t *testing.T) {
 	t.Parallel()
-	p := ports{"8080": "61000", "8081": "61001", "8000": "61002", "6379": "61003"}
+	p := ports{"8080": "61000", "8081": "61001", "8000": "61002", "6379": "61003", "7002": "11005"}
 	for text, want := range map[string]string{
 		"curl http://127.0.0.1:8080/v1":        "curl http://127.0.0.1:61000/v1",
 		"http://localhost:8081/":               "http://localhost:61001/",
 		"python3 -m http.server 8000":          "python3 -m http.server 61002",
 		"redis://127.0.0.1:6379":               "redis://127.0.0.1:61003",
+		"redis-server --port 7002 --dir 7002":  "redis-server --port 11005 --dir 7002",
 		`{"score":8000,"member":"8080"}`:       `{"score":8000,"member":"8080"}`,
 		"http://127.0.0.1:80801/ example:8080": "http://127.0.0.1:80801/ example:8080",
 	} {

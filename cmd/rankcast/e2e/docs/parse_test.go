@@ -61,7 +61,7 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 //   - go, csv, python: a file that a later block names.
 //   - ts: the file of web/testdata/bundler with that name, which make check-kit builds.
 //
-// Examples name the ports 8080 and 8081 of servers, 8000 of another site, and 6379 of Redis.
+// Examples name the ports 8080 and 8081 of servers, 8000 of another site, 6379 of Redis, and 7001 to 7003 of a cluster.
 var forms = map[string]form{
 	"sh": {}, "sh server": {}, "sh fails": {}, "sh docker": {},
 	"json output": {caption: "Output"}, "json send": {caption: "Sent"}, "json receive": {caption: "Received"},

@@ -179,7 +179,7 @@ type docServer struct {
 var (
 	servesRankcast = regexp.MustCompile(`\brankcast serve\b|\bmake run\b`)
 	addrOf         = regexp.MustCompile(`(?:--addr[ =]|RANKCAST_ADDR=)[\w.\[\]]*:(\d+)`)
-	portOf         = regexp.MustCompile(`(?:127\.0\.0\.1:|localhost:|http\.server +)(\d+)`)
+	portOf         = regexp.MustCompile(`(?:127\.0\.0\.1:|localhost:|http\.server +|--port +)(\d+)`)
 	watches        = regexp.MustCompile(`\brankcast watch\b`)
 )
 
