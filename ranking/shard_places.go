@@ -218,20 +218,23 @@ func (s *Store) CountRanks(ctx context.Context, board string, members []string, 
 	if err != nil || rule.Shards == 0 {
 		return
 	}
-	for from := 0; from < len(members); from += MaxLookups {
-		to := min(from+MaxLookups, len(members))
-		lookups := make([]Lookup, to-from)
-		for i, member := range members[from:to] {
-			lookups[i].Member = member
+	var lookups []Lookup
+	var whose []*Result // of lookups
+	for i, r := range results {
+		if r.Current != nil { // a refused update may have named no valid member
+			lookups, whose = append(lookups, Lookup{Member: members[i]}), append(whose, r)
 		}
-		places, err := s.Places(ctx, board, lookups)
+	}
+	for part := range slices.Chunk(lookups, MaxLookups) {
+		places, err := s.Places(ctx, board, part)
 		if err != nil {
 			return
 		}
-		for i, r := range results[from:to] {
-			if r.Current != nil && r.Period == places.Period {
+		for i, r := range whose[:len(part)] {
+			if r.Period == places.Period {
 				r.Current.Rank = places.List[i].Entry.Rank
 			}
 		}
+		whose = whose[len(part):]
 	}
 }
