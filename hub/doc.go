@@ -26,7 +26,9 @@
 //     anything else, an encoded frame. An event stream of package server/live is another thing: a connection.
 //   - standing: rank, score and neighbours of a followed member. It goes out as a me frame.
 //   - delivery: the state of one client in one stream: the version that it was sent last.
-//   - shard: a goroutine that sends the frames of its share of the clients.
+//   - shard: a goroutine that sends the frames of its share of the clients. A shard of a board is another thing: a part of its
+//     data, with a channel of its own. The view of such a board merges the changes of all channels, and the board is
+//     unsynced while one of them is down.
 //   - seq check, verification: the comparison of a view with Redis, by seq alone once a second, by
 //     entries every 30 s.
 //   - unsynced, stale: a board is unsynced from when changes are lost, or a read fails, until it

@@ -49,6 +49,15 @@
 // later ones. It reads a page again when a seq is missing, when the epoch differs, or when
 // the feed was down.
 //
+// # Shards
+//
+// A board with shards (shard*.go) is held in parts. Each shard of an instance is a whole board-period under a hash tag of its own,
+// with the scripts, request ids, seq and epoch of any board. A member belongs to one shard for ever. An update goes to the
+// queue of the member's shard, and its answer has no rank: no shard knows it. A read asks all shards and merges what they answer by
+// (key, member id). So it is exact where nobody moves meanwhile, and it holds all that was acknowledged before. The [States] of a
+// Head say which state of each shard an answer has. Housekeeping does its work on each shard; the first one announces a closed period
+// when all have closed.
+//
 // # Definitions and names
 //
 // Definitions live in Redis (catalog*.go). Each node keeps a copy, the catalog. A call

@@ -11,6 +11,8 @@
 //     neighbours where the owner shows some.
 //   - rank index: the followed members in order, each with its distance in rank from the
 //     one before. Score ranks: the same for the scores of a board with shared or dense ties.
+//   - shards: the parts of a board that package ranking holds in parts. The view has the seq and the epoch of each. A change tells the
+//     placement in its own shard alone, so a member that it moves is looked up, unless it is in the top.
 //   - valid: the view equals the board at the view's seq. A gap in seq, another epoch or a
 //     contradiction makes it invalid.
 //   - pending: the owner is reading a page or lookups. The view buffers the changes that
