@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
 )
 
 // withShards runs a test on a board with three shards and some members, and one client. The node did not know of the shards when the
@@ -18,11 +20,11 @@ func withShards(t *testing.T, w Watch, test func(t *testing.T, h *Hub, f *fakeBo
 		f.fill(200)
 		c, conn := watch(t, h, "b", w)
 		confirm(h, time.Second)
-		for _, name := range channelNames("b", 3) {
+		for _, name := range ranking.ShardNames("b", 3) {
 			require.Equal(t, 1, f.watched[name])
 		}
 		require.Empty(t, conn.take(t), "no page is complete before the changes of all shards arrive")
-		for i, name := range channelNames("b", 3) {
+		for i, name := range ranking.ShardNames("b", 3) {
 			require.Empty(t, conn.take(t), "before shard %d", i)
 			h.FeedSubscribed(name)
 			pass(time.Second)
@@ -40,7 +42,7 @@ func withShards(t *testing.T, w Watch, test func(t *testing.T, h *Hub, f *fakeBo
 // been read since.
 func TestOutageOfOneShard(t *testing.T) {
 	withShards(t, Watch{Top: 10}, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-		names := channelNames("b", 3)
+		names := ranking.ShardNames("b", 3)
 		for _, lost := range [][]string{names[1:2], {names[0], names[2]}} {
 			for _, name := range lost {
 				h.FeedUnsubscribed(name, time.Now())
@@ -91,7 +93,7 @@ func TestBoardGetsOtherShards(t *testing.T) {
 			f.set("m151", int64(900+shards))
 			pass(3 * time.Second) // two seq checks
 			want := map[string]int{}
-			for _, name := range channelNames("b", shards) {
+			for _, name := range ranking.ShardNames("b", shards) {
 				want[name] = 1
 				h.FeedSubscribed(name)
 			}

@@ -22,21 +22,10 @@ type feedLink struct {
 	outage int // number of the last outage before it became live
 }
 
-// channelNames returns the names by which the feed knows an instance: its own, or those of its shards.
-func channelNames(instance string, shards int) (names []string) {
-	for i := range shards {
-		names = append(names, ranking.ShardName(instance, i))
-	}
-	if names == nil {
-		return []string{instance}
-	}
-	return names
-}
-
 // addChannels adds a board to its channels, and returns those that are new to the feed. The caller holds mu. No turn of the board is
 // under way, unless it is the caller.
 func (h *Hub) addChannels(b *board, shards int) (added []string) {
-	b.channels = channelNames(b.instance, shards)
+	b.channels = ranking.ShardNames(b.instance, shards)
 	b.links = make([]feedLink, len(b.channels))
 	for i, name := range b.channels {
 		of := h.channels[name]
@@ -75,8 +64,8 @@ func (b *board) shards() int {
 	return len(b.links)
 }
 
-// watchShards makes the feed deliver the changes of another number of shards: the board has been defined anew, or was not known when its
-// first client came.
+// watchShards makes the feed deliver the changes of another number of shards. Somebody has defined the board anew, or the node did not
+// know the board when its first client came.
 func (b *board) watchShards(shards int) {
 	h := b.hub
 	h.mu.Lock()
@@ -97,7 +86,7 @@ func (b *board) watchShards(shards int) {
 
 // changeLink notes a change of the links.
 func (b *board) changeLink(e linkChanged) {
-	for i, name := range channelNames(b.instance, b.shards()) {
+	for i, name := range ranking.ShardNames(b.instance, b.shards()) {
 		if e.channel == "" || e.channel == name {
 			b.links[i] = e.feedLink
 		}

@@ -110,7 +110,7 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 	return b.addDeliveries(c, w), nil
 }
 
-// sole says whether a watcher is, or was, the only one of its board, and of which channels.
+// sole says what a watcher alone watches, or alone watched: its board, and channels of the board.
 type sole struct {
 	board    bool
 	channels []string

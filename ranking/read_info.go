@@ -40,17 +40,17 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	m, err := s.readResolved(ctx, board, &info.Head, func(m resolved) (readTimes, error) {
 		info = Info{}
 		var states States
-		var at mergedTimes
+		var at readTimes
 		changed, span, farthest := int64(0), int64(0), 0.0
 		for _, r := range s.callShards(ctx, script.Info, m, nil) {
-			at.add(takeReadTimes(r))
+			at.merge(takeReadTimes(r))
 			states = append(states, takeState(r))
 			info.Total += r.Number()
 			changed = max(changed, r.Number())
 			span = max(span, r.Number())
 			farthest = max(farthest, math.Abs(r.OptionalKey()), math.Abs(r.OptionalKey()))
 			if r.Err != nil {
-				return at.all, r.Err
+				return at, r.Err
 			}
 		}
 		info.setStates(m, states)
@@ -60,7 +60,7 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 		if m.compiled.Ties != definition.ByMember {
 			info.TieResolution = tieResolution(span, farthest)
 		}
-		return at.all, nil
+		return at, nil
 	})
 	if err != nil {
 		return Info{}, err

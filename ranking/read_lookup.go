@@ -57,11 +57,12 @@ type Places struct {
 	Head
 	Ties definition.Ties // of the board
 	List []Place
-	// ByShard has the heads of a board with shards, as of which the members of each shard were looked up; nil: the board has none.
+	// ByShard has a head for each shard of the board: its members have their places at the states of that head. nil: the board has
+	// no shards.
 	ByShard []Head
 }
 
-// HeadOf returns the head as of which a member was looked up.
+// HeadOf returns the head with the states at which a member has its place.
 func (p *Places) HeadOf(member string) *Head {
 	if p.ByShard == nil {
 		return &p.Head

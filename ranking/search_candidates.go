@@ -237,27 +237,22 @@ func (s *Store) matching(ctx context.Context, kind string, q searchQuery, list [
 // onBoard leaves the candidates that stand on the board, with their sort keys.
 func (s *Store) onBoard(ctx context.Context, m resolved, list []candidate) ([]candidate, error) {
 	shards := m.eachShard()
-	if len(shards) > 1 { // each chunk is of one shard
-		slices.SortFunc(list, func(a, b candidate) int {
-			return cmp.Compare(ShardOf(a.member, len(shards)), ShardOf(b.member, len(shards)))
-		})
+	shardOf := func(c candidate) int { return ShardOf(c.member, len(shards)) }
+	if len(shards) > 1 {
+		slices.SortFunc(list, func(a, b candidate) int { return cmp.Compare(shardOf(a), shardOf(b)) })
 	}
 	var chunks [][]candidate
 	there := list[:0]
-	for shard := range shards {
-		n := 0
-		for n < len(list) && (len(shards) == 1 || ShardOf(list[n].member, len(shards)) == shard) {
+	for len(list) > 0 { // each chunk is of one shard
+		n, shard := 1, shardOf(list[0])
+		for n < len(list) && shardOf(list[n]) == shard {
 			n++
 		}
 		chunks = slices.AppendSeq(chunks, slices.Chunk(list[:n], findAtOnce))
 		list = list[n:]
 	}
 	cmds, err := pipelined(ctx, s.rdb, chunks, func(pipe redis.Pipeliner, some []candidate) *redis.SliceCmd {
-		set := shards[0].Members
-		if len(shards) > 1 {
-			set = shards[ShardOf(some[0].member, len(shards))].Members
-		}
-		cmd := redis.NewSliceCmd(ctx, appendTexts([]any{"zmscore", set}, membersOf(some))...)
+		cmd := redis.NewSliceCmd(ctx, appendTexts([]any{"zmscore", shards[shardOf(some[0])].Members}, membersOf(some))...)
 		_ = pipe.Process(ctx, cmd) // a pipeline only queues it
 		return cmd
 	})

@@ -7,9 +7,7 @@ import (
 	"rankcast/ranking/internal/keyspace"
 )
 
-// A board with shards is held in parts: each shard of an instance is a whole board-period under a hash tag of its own, with
-// the scripts, request ids, seq and epoch of any board. A member belongs to one shard for ever. Reads take each shard's
-// answer and merge them by (sort key, member), so an answer is exact where nobody moves meanwhile.
+// The documentation of the package explains shards.
 
 // ShardOf returns the number of the shard, of so many, to which a member belongs, 0 to shards−1: xxhash64(member) mod shards, with the
 // seed 0.
@@ -18,23 +16,24 @@ func ShardOf(member string, shards int) int { return keyspace.ShardOf(member, sh
 // ShardName is the name by which package feed knows a shard of an instance.
 func ShardName(instance string, number int) string { return keyspace.Shard(instance, number) }
 
-// shardNames returns the names under which Redis holds an instance: one for each shard, and the name of the instance itself
-// without shards. Without a definition, these are all names that it may have.
-func shardNames(r *definition.Compiled, instance string) []string {
-	if r != nil && r.Shards == 0 {
+// ShardNames returns the names by which Redis and package feed know an instance: those of its shards, or its own if it has none.
+func ShardNames(instance string, shards int) []string {
+	if shards == 0 {
 		return []string{instance}
 	}
-	var names []string
-	n := definition.MaxShards
-	if r == nil {
-		names = append(names, instance)
-	} else {
-		n = r.Shards
-	}
-	for i := range n {
-		names = append(names, keyspace.Shard(instance, i))
+	names := make([]string, shards)
+	for i := range names {
+		names[i] = ShardName(instance, i)
 	}
 	return names
+}
+
+// shardNames returns the names under which Redis holds an instance. Without a definition, these are all names that it may have.
+func shardNames(r *definition.Compiled, instance string) []string {
+	if r == nil {
+		return append([]string{instance}, ShardNames(instance, definition.MaxShards)...)
+	}
+	return ShardNames(instance, r.Shards)
 }
 
 // shardOf returns the name under which Redis holds a member of an instance.
@@ -87,7 +86,7 @@ func (s States) Reaches(other States) bool {
 	return true
 }
 
-// sameLives reports whether other has the same shards, and no shard that has been written to in s has another life there.
+// sameLives reports whether other has as many shards, and whether each shard with data in s has the same life there.
 func (s States) sameLives(other States) bool {
 	if len(s) != len(other) {
 		return false

@@ -118,7 +118,7 @@ func TestUpdatesByTwoNumbersOfShards(t *testing.T) {
 	})
 }
 
-// Members that are read together have each the total as of which it was counted.
+// When several members are read together, each one has the total of the states at which it was counted.
 func TestTotalOfReadsTogether(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)

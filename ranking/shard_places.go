@@ -70,7 +70,7 @@ func (s *Store) readShardedPlaces(ctx context.Context, m resolved, lookups []Loo
 		return Places{}, readTimes{}, err
 	}
 	answer.Head = answer.ByShard[places[0].shard]
-	return answer, b.times.all, nil
+	return answer, b.times, nil
 }
 
 // besideAnswer is what a shard tells beside its answers about places.
@@ -86,7 +86,7 @@ type besides struct {
 	m       resolved
 	order   definition.Order
 	ties    definition.Ties
-	times   mergedTimes
+	times   readTimes
 	answers []besideAnswer
 }
 
@@ -114,7 +114,7 @@ func (b *besides) read(ctx context.Context, answers []besideAnswer, of func(shar
 	}
 	for i, r := range script.Pipeline(ctx, b.s.rdb, calls...) {
 		shard := asked[i]
-		b.times.add(takeReadTimes(r))
+		b.times.merge(takeReadTimes(r))
 		answers[shard].asked, answers[shard].state = true, takeState(r)
 		order, ties := takeShape(r, b.m.compiled.Board)
 		if answers[shard].total = r.Number(); answers[shard].total > 0 || b.order == "" { // the shape is that of data

@@ -30,15 +30,13 @@ func (s *Store) callShards(ctx context.Context, sc script.Script, m resolved, ar
 	return script.Pipeline(ctx, s.rdb, calls...)
 }
 
-// mergedTimes are the times of reads of several shards.
-type mergedTimes struct{ all readTimes }
-
-// add adds the times of one shard. The board is at the time of the shard whose clock is behind: a period is over once it is on all shards.
-func (m *mergedTimes) add(one readTimes) {
-	if m.all.now == 0 {
-		m.all = one
+// merge adds the times of another shard; the zero value has none yet. The board is at the time of the shard whose clock is behind: a
+// period is over once it is on all shards.
+func (t *readTimes) merge(one readTimes) {
+	if t.now == 0 {
+		*t = one
 	}
-	m.all.now = min(m.all.now, one.now)
+	t.now = min(t.now, one.now)
 }
 
 // setStates sets the state of the board to that of its shards.
@@ -82,19 +80,19 @@ func (s *Store) readShardedPage(ctx context.Context, m resolved, q Query, order 
 		part := q
 		part.Limit = each
 		pages := make([]Page, len(m.shards))
-		var times mergedTimes
+		var times readTimes
 		for i, r := range s.callShards(ctx, script.Page, m, part.args(order)) {
 			one, at, err := takePage(r, m.compiled.Board)
 			if err != nil {
 				return p, at, err
 			}
-			times.add(at)
+			times.merge(at)
 			pages[i] = one
 		}
 		p, whole := mergePages(pages, q.Limit)
 		p.setStates(m, statesOf(pages))
 		if whole || each == q.Limit {
-			return p, times.all, s.rankMerged(ctx, m, p.Ties, p.Start, p.Entries, q.After)
+			return p, times, s.rankMerged(ctx, m, p.Ties, p.Start, p.Entries, q.After)
 		}
 	}
 }
@@ -161,7 +159,7 @@ func (s *Store) rankMerged(ctx context.Context, m resolved, t definition.Ties, s
 	return nil
 }
 
-// rankFrom sets the ranks of entries, the first of which has a 1-based position and a rank.
+// rankFrom sets the ranks of entries. start and rank are the 1-based position and the rank of the first one.
 func rankFrom(t definition.Ties, start, rank int64, entries []Entry) {
 	for i := range entries {
 		if i > 0 {

@@ -35,8 +35,8 @@ type clusterWorld struct {
 	probes  int          // updates that requireLive has sent
 }
 
-// clusterBoard is a board of a clusterWorld. The senders update clusterMembers members, of which one is below all others of the board:
-// all sockets follow it.
+// clusterBoard is a board of a clusterWorld. The senders update clusterMembers members. All sockets follow the one that is below all
+// others.
 type clusterBoard struct {
 	name    string
 	shards  int                          // 0: none

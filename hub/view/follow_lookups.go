@@ -243,7 +243,7 @@ func (v *View) follows(h *ranking.Head, from ranking.States) bool {
 	return len(states) == len(from)
 }
 
-// applyForwarded applies an answer that was brought forward. h is the head as of which its members were looked up.
+// applyForwarded applies an answer that was brought forward. h is the head with the states at which its members have their places.
 func (v *View) applyForwarded(then *forwardedLookups, p *ranking.Places, h *ranking.Head) (agreed bool) {
 	for i, t := range then.inOrder {
 		m, place := v.members.byName[t.name], p.List[then.indexes[i]]

@@ -8,8 +8,8 @@ import (
 // leastShards and MaxShards bound Board.Shards.
 const leastShards, MaxShards = 2, 16
 
-// testShards is for tests alone, whose linker sets it (make sharded): the number of shards of each board whose definition gives none and
-// may give them.
+// testShards is for tests alone, which set it by -ldflags '-X rankcast/ranking/definition.testShards=3': it is the number of shards of
+// each board whose definition gives none and may give some.
 var testShards string
 
 // checkShards refuses a number of shards out of range, and the fields that need all members of the board in one place.

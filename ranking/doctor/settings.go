@@ -208,8 +208,8 @@ func clock(s *server) Finding {
 	return f
 }
 
-// clocksApart compares the clocks of all servers with each other. Their distance is also how exact the order of arrival is
-// among the shards of a board.
+// clocksApart compares the clocks of all servers with each other. The order of arrival in two shards of a board is no more exact than
+// these agree.
 func clocksApart(servers []*server) (all []Finding) {
 	servers = slices.DeleteFunc(slices.Clone(servers), func(s *server) bool { return s.timeErr != nil })
 	if len(servers) < 2 {
@@ -222,7 +222,7 @@ func clocksApart(servers []*server) (all []Finding) {
 		latest := slices.MaxFunc(servers, func(a, b *server) int { return cmp.Compare(a.most, b.most) })
 		earliest := slices.MinFunc(servers, func(a, b *server) int { return cmp.Compare(a.least, b.least) })
 		return []Finding{{Check: Clock, Found: fmt.Sprintf(
-			"the clocks of %d masters are at most %.1f ms apart: equal scores in two shards of a board have the order of their arrival to this",
+			"the clocks of %d masters are at most %.1f ms apart: the order of arrival in two shards of a board is no more exact than that",
 			len(servers), float64(latest.most-earliest.least)/float64(time.Millisecond))}}
 	}
 	return []Finding{{Check: Clock, Level: Problem, Fix: synchronize,

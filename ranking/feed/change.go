@@ -15,7 +15,7 @@ import (
 // change took the board-period to Seq, and each further change to the next number. An empty
 // List means that the board-period was replaced as a whole, and is at Seq of a new Epoch.
 type Changes struct {
-	Board  string    // board or instance: "fans:s17"; with shards, one of them: "fans:s17/3"
+	Board  string    // board or instance: "fans:s17"; with shards, the name of one: "fans:s17/03"
 	Shard  int       // its number; 0 on a board without shards
 	Period string    // "" on a board without periods
 	Epoch  string    // identifies one life of the board-period
