@@ -127,7 +127,8 @@ fuzz: ## Fuzz each decoder for FUZZTIME
 soak: deps ## Run random histories, crowds and long runs: about 30 minutes
 	$(GO) test -count=1 -timeout 10m ./hub/view -run 'TestView' -rapid.checks=100000
 	$(GO) test -count=30 -timeout 10m ./hub -run 'TestEvery' -skip 'OnEngines'
-	$(GO) test -count=1 -timeout 10m ./hub -run 'TestEveryResumeEndsRightOnEngines' -rapid.checks=400
+	$(GO) test -count=1 -timeout 10m ./hub -run 'TestEveryResumeEndsRightOnEngines/(embedded|redis)' -rapid.checks=400
+	$(GO) test -count=1 -timeout 10m ./hub -run 'TestEveryResumeEndsRightOnEngines/cluster' -rapid.checks=40
 	$(GO) test -count=1 -timeout 10m ./hub -run 'TestScripts' -whole -rapid.checks=60
 	$(GO) test -count=1 -timeout 10m ./hub -run 'TestFollowedWindow' -rapid.checks=3000
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestKey|TestEarlier|TestArrival' -rapid.checks=20000

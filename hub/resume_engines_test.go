@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,49 +27,84 @@ import (
 // On each engine: whenever Redis goes back under writes, with or without its connections, also to a state
 // that no node has heard of, of the same epoch and seq: each client holds a list that its node has shown at the
 // position that the client holds, and in the end each holds what Redis holds. Of a board with shards, one may go back alone, also to
-// the state before its first member.
+// the state before its first member. On a cluster, one master goes back, lags, restarts or fails over.
 func TestEveryResumeEndsRightOnEngines(t *testing.T) {
 	t.Parallel()
 	redistest.Both(t, func(t *testing.T) {
-		url := redistest.Embedded(t)
-		proxy := redistest.StartProxy(t, url)
-		checkResumes(t, resumeEngine{url, proxy.URL(), func(*redis.Client, bool) { proxy.Cut() }}, 4)
+		e := resumeEngine{url: redistest.Embedded(t)}
+		proxy := redistest.StartProxy(t, e.url)
+		o, err := redis.ParseURL(e.url)
+		require.NoError(t, err)
+		admin := redis.NewClient(o)
+		t.Cleanup(func() { admin.Close() })
+		e.nodes, e.servers = proxy.URL(), []func() *redis.Client{func() *redis.Client { return admin }}
+		e.faults = map[string]func(int){"no connection": func(int) { proxy.Cut() }}
+		checkResumes(t, e, 4, resumeBoard, resumeShards(3))
 	}, func(t *testing.T) {
-		url := redistest.Start(t).URL()
-		kill := func(admin *redis.Client, all bool) {
-			require.NoError(t, admin.Do(t.Context(), "CLIENT", "KILL", "TYPE", "pubsub").Err())
-			if all {
-				require.NoError(t, admin.Do(t.Context(), "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes").Err())
-			}
+		server := redistest.Start(t)
+		e := resumeEngine{url: server.URL(), nodes: server.URL(), servers: []func() *redis.Client{server.Admin}}
+		e.faults = e.cuts(t)
+		checkResumes(t, e, 16, resumeBoard, resumeShards(3))
+	})
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		c := redistest.StartCluster(t)
+		c.AddReplicas()
+		e := resumeEngine{url: c.URL, nodes: c.URL, holder: c.MasterOf}
+		for i := range c.Masters {
+			e.servers = append(e.servers, func() *redis.Client { return c.Masters[i].Admin() })
 		}
-		checkResumes(t, resumeEngine{url, url, kill}, 16)
+		e.faults = e.cuts(t)
+		e.faults["failover"] = c.Takeover
+		e.faults["restart"] = func(master int) {
+			c.Masters[master].Kill()
+			c.Masters[master].Start()
+		}
+		e.faults["lag"] = func(master int) {
+			require.NoError(t, c.Masters[master].Admin().Do(t.Context(), "CLIENT", "PAUSE", 30).Err())
+		}
+		checkResumes(t, e, 1, resumeShards(2), resumeShards(3), resumeShards(16))
 	})
 }
 
 // resumeEngine is the Redis of a law.
 type resumeEngine struct {
-	url   string
-	nodes string // the URL for nodes
-	// cut ends the connections that have subscribed; of all clients but admin, where all is set.
-	cut func(admin *redis.Client, all bool)
+	url     string
+	nodes   string                      // the URL for nodes
+	servers []func() *redis.Client      // a client of each, for what a test does without Rankcast
+	holder  func(key string) int        // the number of the server that has a key; nil: there is one server
+	faults  map[string]func(server int) // what may happen to a server, beside its going back
 }
 
-func checkResumes(t *testing.T, e resumeEngine, cases int) {
-	o, err := redis.ParseURL(e.url)
-	require.NoError(t, err)
-	admin := redis.NewClient(o)
-	t.Cleanup(func() { admin.Close() })
+// cuts are the faults that end the connections to a server: those that have subscribed, or all.
+func (e resumeEngine) cuts(t *testing.T) map[string]func(server int) {
+	kill := func(server int, which ...any) {
+		require.NoError(t, e.servers[server]().Do(t.Context(), append([]any{"CLIENT", "KILL"}, which...)...).Err())
+	}
+	return map[string]func(int){
+		"no subscription": func(server int) { kill(server, "TYPE", "pubsub") },
+		"no connection": func(server int) {
+			kill(server, "TYPE", "pubsub")
+			kill(server, "TYPE", "normal", "SKIPME", "yes")
+		},
+	}
+}
+
+var resumeBoard = definition.Board{Name: "b:{n}", Mode: definition.Last}
+
+func resumeShards(n int) definition.Board {
+	return definition.Board{Name: fmt.Sprintf("s%d:{n}", n), Mode: definition.Last, Shards: n}
+}
+
+func checkResumes(t *testing.T, e resumeEngine, cases int, families ...definition.Board) {
 	truth := newNodeStore(redistest.Dial(t, e.url))
 	t.Cleanup(truth.close)
 	runs := 0
-	for _, family := range []definition.Board{
-		{Name: "b:{n}", Mode: definition.Last},
-		{Name: "s:{n}", Mode: definition.Last, Shards: 3},
-	} {
+	for _, family := range families {
 		require.NoError(t, truth.DefineBoard(t.Context(), family, ranking.Moderator{}))
 		proptest.Check(t, cases, func(t *rapid.T) {
 			runs++
-			w := &enginesWorld{T: t, resumeEngine: e, admin: admin, truth: truth, family: family,
+			w := &enginesWorld{T: t, resumeEngine: e, truth: truth, family: family,
 				name: strings.ReplaceAll(family.Name, "{n}", fmt.Sprint(runs))}
 			w.run()
 		})
@@ -96,11 +132,16 @@ type enginesWorld struct {
 	resumeEngine
 	family  definition.Board
 	name    string // of the board
-	admin   *redis.Client
 	truth   nodeStore
 	nodes   []*resumeNode
 	clients []*resumeClient
-	saved   []func() // each restores an earlier state of Redis, or one that no node has heard of
+	saved   []savedState
+}
+
+// savedState is an earlier state of a server, or one that no node has heard of.
+type savedState struct {
+	server  int
+	restore func()
 }
 
 func (w *enginesWorld) run() {
@@ -115,11 +156,16 @@ func (w *enginesWorld) run() {
 		require.NoError(w, err)
 	}
 	w.write(rapid.IntRange(1, 8).Draw(w.T, "writes at first"))
-	first := redistest.Save(w, w.admin)
+	var first []func()
+	for _, server := range w.servers {
+		first = append(first, redistest.Save(w, server))
+	}
 	for range 3 { // histories of one epoch that no node hears of
 		w.write(rapid.IntRange(1, 4).Draw(w.T, "writes"))
 		w.save()
-		first()
+		for _, restore := range first {
+			restore()
+		}
 	}
 	for range 2 {
 		w.nodes = append(w.nodes, w.start())
@@ -137,6 +183,7 @@ func (w *enginesWorld) run() {
 	actions := map[string]func(*rapid.T){
 		"write":   func(*rapid.T) { w.write(1) },
 		"save":    func(*rapid.T) { w.save() },
+		"fault":   func(*rapid.T) { w.fault(rapid.IntRange(0, len(w.servers)-1).Draw(w.T, "server")) },
 		"go back": func(*rapid.T) { w.goBack() },
 		"go back while a client is away": func(*rapid.T) {
 			c := rapid.SampledFrom(w.clients).Draw(w.T, "client")
@@ -174,12 +221,23 @@ func (w *enginesWorld) run() {
 	w.settle()
 }
 
-// save keeps the state of Redis, and that of each shard alone.
+// save keeps the state of each server, and that of each shard alone.
 func (w *enginesWorld) save() {
-	w.saved = append(w.saved, redistest.Save(w, w.admin))
-	for i := range w.family.Shards {
-		w.saved = append(w.saved, redistest.SaveKeys(w, w.admin, "rc:{"+ranking.ShardName(w.name, i)+"}:*"))
+	for i, server := range w.servers {
+		w.saved = append(w.saved, savedState{i, redistest.Save(w, server)})
 	}
+	for i := range w.family.Shards {
+		keys, server := "rc:{"+ranking.ShardName(w.name, i)+"}:", 0
+		if w.holder != nil {
+			server = w.holder(keys)
+		}
+		w.saved = append(w.saved, savedState{server, redistest.SaveKeys(w, w.servers[server], keys+"*")})
+	}
+}
+
+// fault makes one fault of a server.
+func (w *enginesWorld) fault(server int) {
+	w.faults[rapid.SampledFrom(slices.Sorted(maps.Keys(w.faults))).Draw(w.T, "fault")](server)
 }
 
 // start starts a node with a store, a feed and a hub of its own. Intervals are short, so that much happens in little time.
@@ -236,21 +294,20 @@ func (w *enginesWorld) despiteCuts(do func() error) {
 	}
 }
 
-// goBack restores another state of Redis while writes go on. At times more writes follow, up to the seq of before.
+// goBack restores another state of a server while writes go on. At times more writes follow, up to the seq of before.
 func (w *enginesWorld) goBack() {
 	before := w.page().Seq
 	under := w.updates(rapid.IntRange(0, 6).Draw(w.T, "writes meanwhile"))
-	restore := rapid.SampledFrom(w.saved).Draw(w.T, "to")
-	cut := rapid.SampledFrom([]string{"none", "subscriptions", "all"}).Draw(w.T, "connections cut")
+	to := w.saved[rapid.IntRange(0, len(w.saved)-1).Draw(w.T, "to")]
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for _, u := range under {
 			w.truth.Apply(context.Background(), w.name, []definition.Update{u}) // its connection may be cut
 		}
 	})
-	restore()
-	if cut != "none" {
-		w.cut(w.admin, cut == "all")
+	to.restore()
+	if rapid.IntRange(0, 2).Draw(w.T, "with a fault") > 0 {
+		w.fault(to.server)
 	}
 	writing.Wait()
 	if rapid.Bool().Draw(w.T, "noticed at once") {

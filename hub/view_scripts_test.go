@@ -23,18 +23,17 @@ import (
 
 // The scripts, the view and the model agree: through any history of a board of any
 // definition, hidden members included, at each published seq, on the first entries and on
-// each member.
+// each member. On a cluster, where each shard has a master of its own, that is so for boards with shards.
 func TestScriptsViewAndModelAgree(t *testing.T) {
 	t.Parallel()
 	var members []string
 	for i := range 30 {
 		members = append(members, fmt.Sprintf("m%02d", i))
 	}
-	redistest.Engines(t, func(t *testing.T, url string) {
+	agree := func(t *testing.T, url string, families map[string]definition.Board) {
 		rdb := redistest.Dial(t, url)
 		s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(s.Close)
-		families := rankingtest.Families(20) // more than the entries of a view of none
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: slices.Collect(maps.Values(families))}))
 		changes, events := runFeed(t, url)
 		runs := 0
@@ -62,6 +61,14 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 				})
 			})
 		}
+	}
+	const limit = 20 // more than the entries of a view of none
+	redistest.Engines(t, func(t *testing.T, url string) { agree(t, url, rankingtest.Families(limit)) })
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		families := rankingtest.Families(limit)
+		maps.DeleteFunc(families, func(_ string, d definition.Board) bool { return d.Shards == 0 })
+		agree(t, redistest.StartCluster(t).URL, families)
 	})
 }
 

@@ -62,18 +62,28 @@ var restoreScript = redis.NewScript(`
 		at = at + 4 + count
 	end`)
 
-// Save copies all data of an engine, of a few thousand values a key. restore puts the copy in place of what the engine
+// Save copies all data of a server, of a few thousand values a key. restore puts the copy in place of what the server
 // holds by then, any number of times, as a failover to a replica without the last writes does. Each is one step for
-// all other clients, and connections stay.
-func Save(t require.TestingT, rdb redis.Scripter) (restore func()) { return SaveKeys(t, rdb, "*") }
+// all other clients, and connections stay. server returns a client of the server, or of the one
+// that took its place. While that is away or the cluster is down, both wait.
+func Save(t require.TestingT, server func() *redis.Client) (restore func()) {
+	return SaveKeys(t, server, "*")
+}
 
 // SaveKeys is Save for the keys that a pattern of KEYS matches. restore leaves all others as they are.
-func SaveKeys(t require.TestingT, rdb redis.Scripter, pattern string) (restore func()) {
-	saved, err := saveScript.Run(context.Background(), rdb, nil, pattern).Slice()
-	require.NoError(t, err)
+func SaveKeys(t require.TestingT, server func() *redis.Client, pattern string) (restore func()) {
+	var saved []any
+	require.NoError(t, Poll(context.Background(), func() (err error) {
+		saved, err = saveScript.Run(context.Background(), server(), nil, pattern).Slice()
+		return err
+	}))
 	return func() {
-		if err := restoreScript.Run(context.Background(), rdb, nil, append([]any{pattern}, saved...)...).Err(); err != redis.Nil {
-			require.NoError(t, err)
-		}
+		require.NoError(t, Poll(context.Background(), func() error {
+			err := restoreScript.Run(context.Background(), server(), nil, append([]any{pattern}, saved...)...).Err()
+			if err == redis.Nil {
+				return nil
+			}
+			return err
+		}))
 	}
 }
