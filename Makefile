@@ -97,6 +97,13 @@ redis8 valkey9: deps
 	.ci/newer $(STORE) bin/$@
 	PATH="$(CURDIR)/bin/$@:$$PATH" $(GO) test -vet=off -count=1 -timeout 20m -skip '$(SHIFTED)' ./ranking/... ./hub/... ./server/...
 
+# The number of shards that make sharded gives the boards of the tests.
+SHARDS ?= 3
+
+.PHONY: sharded
+sharded: deps ## Run the tests of store, hub and server for boards with SHARDS shards: 3, or make sharded SHARDS=16
+	.ci/sharded $(SHARDS)
+
 # The version before this one, a tag or a commit: the one from which nodes are updated.
 PREVIOUS ?= a07a925
 
@@ -138,6 +145,9 @@ soak: deps ## Run random histories, crowds and long runs: about 30 minutes
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestWalkThrough|TestExportThat|TestUnionIsTheSum|TestOrdersNever' -rapid.checks=500
 	$(GO) test -count=5 -timeout 10m ./server -run 'TestSentinelFailover'
 	$(GO) test -count=1 -timeout 10m -v ./server -run 'TestClusterChanges' -failovers 8
+	$(MAKE) --no-print-directory sharded SHARDS=2
+	$(MAKE) --no-print-directory sharded
+	$(MAKE) --no-print-directory sharded SHARDS=16
 	CGO_ENABLED=1 $(GO) test -count=10 -race -timeout 10m ./server/live -run 'TestChurn|TestStalled'
 	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
 	$(GO) test -count=1 -tags soak -timeout 10m -p 1 ./cmd/rankcast/e2e/process ./cmd/rankcast/e2e/pages -run 'ForLong|LargeCrowd'

@@ -43,7 +43,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 					runs++
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					w := &scriptsComparison{t: t, s: s, h: h, heard: events, ties: families[name].Ties, members: members,
-						want: rapid.IntRange(0, 4).Draw(t, "want"), channels: ranking.ShardNames(h.Board, families[name].Shards)}
+						want: rapid.IntRange(0, 4).Draw(t, "want"), channels: ranking.ShardNames(h.Board, h.Model.Definition().Shards)}
 					w.seqs = make([]int64, len(w.channels))
 					for _, channel := range w.channels {
 						changes.Watch(channel)

@@ -80,7 +80,7 @@ func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
 	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, nil, new(Outcome)}}
 	applyOnce(r.t, s, applyArgs{rule: rule, ids: definition.LeastIDSpan, hidden: d.hidden, span: rule.Span(r.now.UnixMicro()),
-		leased: d.readAt + lease.Microseconds(), listed: listed}, "b", batch)
+		leased: d.readAt + lease.Microseconds(), listed: listed}, shardOf(rule.Shards, "b", "m"), batch)
 }
 
 func (r *reordering) step(s *Store) {
@@ -126,10 +126,10 @@ func (r *reordering) step(s *Store) {
 		r.now = r.now.Add(rapid.SampledFrom(steps).Draw(r.t, "by"))
 		r.set(r.now)
 	case "drop":
-		k := s.keys.Board("b", "")
+		k := keysOf(s, "b", "", "m")
 		require.NoError(r.t, s.rdb.Del(ctx, k.Members, k.Meta, k.Data, k.Periods).Err())
 	case "unlist": // as is promised: where there is nothing, and nobody may create anything
-		there := must(s.rdb.Exists(ctx, s.keys.Board("b", "").Meta).Result())(r.t)
+		there := must(s.rdb.Exists(ctx, keysOf(s, "b", "", "m").Meta).Result())(r.t)
 		if there == 0 && r.now.After(r.listed.Add(listedFor)) {
 			require.NoError(r.t, s.rdb.ZRem(ctx, s.keys.Instances("b/0"), "b").Err())
 		}
@@ -141,7 +141,7 @@ func (r *reordering) step(s *Store) {
 func (r *reordering) holds() {
 	ctx := context.Background()
 	d := must(r.nodes[0].catalog.readFresh(ctx))(r.t)
-	zs := must(r.nodes[0].rdb.ZRangeWithScores(ctx, r.nodes[0].keys.Board("b", "").Members, 0, -1).Result())(r.t)
+	zs := must(r.nodes[0].rdb.ZRangeWithScores(ctx, keysOf(r.nodes[0], "b", "", "m").Members, 0, -1).Result())(r.t)
 	if len(zs) > 0 {
 		_, err := r.nodes[0].rdb.ZScore(ctx, r.nodes[0].keys.Instances("b/0"), "b").Result()
 		require.NoError(r.t, err, "there is something of a board that is not listed")

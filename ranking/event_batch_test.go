@@ -24,7 +24,7 @@ func TestBrokenBoardFailsNoOtherEvents(t *testing.T) {
 		give := func(star string) error {
 			return errorOf(outcomesOf(s.ApplyEvents(context.Background(), "gift", []EventCall{occurs(star, "star", star)})))
 		}
-		require.NoError(t, s.rdb.Set(t.Context(), s.keys.Board("fans:broken", "").Members, "x", 0).Err())
+		require.NoError(t, s.rdb.Set(t.Context(), keysOf(s, "fans:broken", "", "m").Members, "x", 0).Err())
 		call, began, release := s.events.Call, make(chan struct{}, 2), make(chan struct{})
 		s.events.Call = func(ctx context.Context, event string, batch []*occurrence, sent func()) error {
 			began <- struct{}{}
@@ -174,7 +174,7 @@ func TestBrokenBoardOfAnEvent(t *testing.T) {
 		prepare(s)
 		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
 		defineEvent(t, s, 1, "a", "b", "c")
-		broken := s.keys.Board("b", "").Members
+		broken := keysOf(s, "b", "", "u0").Members
 		require.NoError(t, s.rdb.Set(t.Context(), broken, "x", 0).Err())
 		for range 2 {
 			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")})

@@ -38,9 +38,9 @@ func TestTakeBack(t *testing.T) {
 		took := must(b.TakeBack(t.Context(), "gift", "3", nil, why))(t)
 		require.False(t, took.Before)
 		require.Equal(t, "fans:b", took.Updates[1].Board)
-		require.Equal(t, Result{Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
+		require.Equal(t, Answered(Result{Previous: &Standing{2, 1}, TakenBack: true}), took.Outcomes[1].Result)
 		took = must(b.TakeBack(t.Context(), "gift", "2", nil, why))(t)
-		require.Equal(t, Result{Current: &Standing{3, 1}, Previous: &Standing{7, 1}, TakenBack: true}, took.Outcomes[0].Result)
+		require.Equal(t, Answered(Result{Current: &Standing{3, 1}, Previous: &Standing{7, 1}, TakenBack: true}), took.Outcomes[0].Result)
 		require.Equal(t, before, allOf(t, a))
 
 		again := must(a.TakeBack(t.Context(), "gift", "2", nil, why))(t)
@@ -124,7 +124,7 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 	w.pass(2 * time.Minute)
 	took := must(s.TakeBack(t.Context(), "visit", "1", nil, Moderator{}))(t)
 	require.ErrorIs(t, took.Outcomes[0].Err, definition.ErrNotOpen)
-	require.Equal(t, Result{Current: &Standing{1, 1}, Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
+	require.Equal(t, Answered(Result{Current: &Standing{1, 1}, Previous: &Standing{2, 1}, TakenBack: true}), took.Outcomes[1].Result)
 	require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "hours@-1"))
 	require.Equal(t, []string{"m 1 #1"}, entriesOf(t, s, "ever"))
 	w.pass(30 * time.Minute)
@@ -138,7 +138,7 @@ func TestSetScore(t *testing.T) {
 		apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 		why := Moderator{Reason: "lost in the outage"}
 		r := must(s.SetScore(t.Context(), "b", "m", 90, why))(t)
-		require.Equal(t, Result{Current: &Standing{90, 1}, Previous: &Standing{3, 1}}, r)
+		require.Equal(t, Answered(Result{Current: &Standing{90, 1}, Previous: &Standing{3, 1}}), r)
 		require.ErrorIs(t, errorOf(s.SetScore(t.Context(), "b", "m", 101, why)), definition.ErrOutOfRange)
 		refused(t, errorOf(s.SetScore(t.Context(), "b", "m", 1, Moderator{})), "reason")
 		lines := must(s.Audit(t.Context(), "", 10))(t)
@@ -261,12 +261,12 @@ func TestTakeBackStopsAtTheBounds(t *testing.T) {
 		point(t, s, "up", 6)
 		apply(t, s, "b", definition.Update{Member: "m", Score: -7})
 		o := takeBack(t, s, "up").Outcomes[0]
-		require.Equal(t, Outcome{Result: Result{Current: &Standing{2, 1}, Previous: &Standing{3, 1}, TakenBack: true}}, o)
+		require.Equal(t, Outcome{Result: Answered(Result{Current: &Standing{2, 1}, Previous: &Standing{3, 1}, TakenBack: true})}, o)
 		point(t, s, "more", 6)
 		point(t, s, "down", -5)
 		apply(t, s, "b", definition.Update{Member: "m", Score: 6})
 		o = takeBack(t, s, "down").Outcomes[0]
-		require.Equal(t, Outcome{Result: Result{Current: &Standing{10, 1}, Previous: &Standing{9, 1}, TakenBack: true}}, o)
+		require.Equal(t, Outcome{Result: Answered(Result{Current: &Standing{10, 1}, Previous: &Standing{9, 1}, TakenBack: true})}, o)
 	})
 }
 
@@ -279,7 +279,7 @@ func TestTakeBackAgain(t *testing.T) {
 		takeBack(t, s, "1")
 		apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 		apply(t, s, "b", definition.Update{Member: "other", Score: 9})
-		now := Outcome{Result: Result{Current: &Standing{5, 2}, Previous: &Standing{5, 2}, Duplicate: true, TakenBack: true}}
+		now := Outcome{Result: Answered(Result{Current: &Standing{5, 2}, Previous: &Standing{5, 2}, Duplicate: true, TakenBack: true})}
 		require.Equal(t, now, takeBack(t, s, "1").Outcomes[0])
 		require.NoError(t, s.Hide(t.Context(), "b", "m", Moderator{}))
 		now.Result.Current, now.Result.Previous = &Standing{5, 0}, &Standing{5, 0}

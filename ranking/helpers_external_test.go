@@ -51,7 +51,7 @@ func errorOf[T any](_ T, err error) error { return err }
 // applyOne sends one update and returns what it did.
 func applyOne(t testing.TB, s *ranking.Store, board string, u definition.Update) ranking.Outcome {
 	t.Helper()
-	return must(s.Apply(t.Context(), board, []definition.Update{u}))(t)[0]
+	return must(ranking.ApplyOne(t.Context(), s, board, u))(t)
 }
 
 func applied(score, rank int64, previous *ranking.Standing) ranking.Outcome {

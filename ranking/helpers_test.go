@@ -20,9 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/definition/definitiontest"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
+
+// Shards is the number of shards of the boards of tests whose definition gives none and may give some; 0: none.
+var Shards = definitiontest.Shards()
 
 // patient is how the stores of tests wait.
 var patient = Config{CallTimeout: redistest.CallTimeout}
@@ -94,7 +99,57 @@ func targetOf(t require.TestingT, s *Store, board string) *target {
 
 func apply(t tester, s *Store, board string, u definition.Update) Outcome {
 	t.Helper()
-	return must(s.Apply(t.Context(), board, []definition.Update{u}))(t)[0]
+	return must(ApplyOne(t.Context(), s, board, u))(t)
+}
+
+// ApplyOne applies one update. Where boards have shards, whose answers have no ranks, it reads the ranks just before and after, so its
+// outcome is that of a board without shards, if nobody else writes meanwhile. That of a retry has no ranks.
+func ApplyOne(ctx context.Context, s *Store, board string, u definition.Update) (Outcome, error) {
+	before := rankOf(ctx, s, board, u.Member)
+	outcomes, err := s.Apply(ctx, board, []definition.Update{u})
+	if err != nil {
+		return Outcome{}, err
+	}
+	o := outcomes[0]
+	if o.Err == nil && Shards > 0 && !o.Result.Duplicate {
+		if o.Result.Previous != nil && o.Result.Previous.Rank == 0 {
+			o.Result.Previous.Rank = before
+		}
+		if o.Result.Current != nil && o.Result.Current.Rank == 0 {
+			o.Result.Current.Rank = rankOf(ctx, s, board, u.Member)
+		}
+	}
+	return o, nil
+}
+
+// rankOf reads the rank of a member where boards have shards; 0: there is none.
+func rankOf(ctx context.Context, s *Store, board, member string) int64 {
+	if Shards == 0 {
+		return 0
+	}
+	if rule, err := s.compiledNamed(ctx, board); err != nil || rule.Shards == 0 {
+		return 0
+	}
+	n, err := s.Places(ctx, board, []Lookup{{Member: member}})
+	if err != nil {
+		return 0
+	}
+	return n.List[0].Entry.Rank
+}
+
+// Answered is the result that a write answers. On a board with shards, it has no ranks.
+func Answered(r Result) Result {
+	for _, s := range []**Standing{&r.Current, &r.Previous} {
+		if Shards > 0 && *s != nil {
+			*s = &Standing{Score: (*s).Score}
+		}
+	}
+	return r
+}
+
+// keysOf are the keys of a period of an instance, of the shard of a member if boards have shards.
+func keysOf(s *Store, instance, period, member string) keyspace.BoardKeys {
+	return s.keys.Board(shardOf(Shards, instance, member), period)
 }
 
 func score(t testing.TB, s *Store, board, member string) int64 {

@@ -409,7 +409,9 @@ func TestModerationOutlivesARestartOfRedis(t *testing.T) {
 	applyScores(t, s, "b", members, func(int) int64 { return 1 })
 	find := func() (n int) {
 		found := make(map[string]bool)
-		require.NoError(t, s.scanMembers(t.Context(), s.keys.Board("b", "").Members, func(member, _ string) { found[member] = true }))
+		for _, name := range ShardNames("b", Shards) {
+			require.NoError(t, s.scanMembers(t.Context(), s.keys.Board(name, "").Members, func(member, _ string) { found[member] = true }))
+		}
 		return len(found)
 	}
 	require.Equal(t, members, find(), "Redis knows the script now")

@@ -53,7 +53,8 @@ func TestPagesOfHidden(t *testing.T) {
 				s, rdb, k := newNode(t, url), redistest.Dial(t, url), keyspace.New("rc")
 				define(t, s, definition.Board{Name: "b", Kind: "user"})
 				want := make(map[string]HiddenMember)
-				var hidden, scored []redis.Z
+				var hidden []redis.Z
+				scored := make(map[string][]redis.Z) // by key
 				revision := 0
 				hide := func(scope, member string, everywhere, withScore bool) {
 					revision++
@@ -61,7 +62,8 @@ func TestPagesOfHidden(t *testing.T) {
 					h := HiddenMember{Member: member, Everywhere: everywhere}
 					if withScore {
 						h.Score = new(int64(revision))
-						scored = append(scored, redis.Z{Score: float64(-revision), Member: member})
+						key := keysOf(s, "b", "", member).Hidden
+						scored[key] = append(scored[key], redis.Z{Score: float64(-revision), Member: member})
 					}
 					if old, both := want[member]; both { // on the board too
 						h.Score, h.Everywhere = old.Score, false
@@ -81,8 +83,10 @@ func TestPagesOfHidden(t *testing.T) {
 				for part := range slices.Chunk(hidden, 1000) {
 					require.NoError(t, rdb.ZAdd(t.Context(), k.Hidden(), part...).Err())
 				}
-				for part := range slices.Chunk(scored, 1000) {
-					require.NoError(t, rdb.ZAdd(t.Context(), k.Board("b", "").Hidden, part...).Err())
+				for key, scored := range scored {
+					for part := range slices.Chunk(scored, 1000) {
+						require.NoError(t, rdb.ZAdd(t.Context(), key, part...).Err())
+					}
 				}
 				require.NoError(t, rdb.HSet(t.Context(), k.Definitions(), "moderated", revision).Err())
 				var all []HiddenMember

@@ -171,6 +171,7 @@ func TestActivity(t *testing.T) {
 			o2 := must(s.Apply(t.Context(), "b", []definition.Update{
 				{Member: "x", Score: 1}, {Member: "m", Score: 1, ID: "1"}, {Member: "m", Score: 2, ID: "1"}, {Member: ""}}))(t)
 			require.ErrorIs(t, o2[0].Err, definition.ErrNotOpen)
+			first.Result = ranking.Answered(first.Result)
 			first.Result.Duplicate = true
 			require.Equal(t, first, o2[1], "its retry is answered")
 			require.ErrorIs(t, o2[2].Err, definition.ErrIDMismatch)

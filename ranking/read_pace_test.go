@@ -54,7 +54,7 @@ func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
 			for i := range periods - 1 { // the present one is in the list in any case
 				opens := base.Add(time.Duration(i) * time.Minute)
 				record := fmt.Sprint(opens.UnixMicro(), " ", opens.Add(time.Minute).UnixMicro())
-				require.NoError(t, s.rdb.HSet(ctx, s.keys.Board(name, "").Periods, fmt.Sprint("period", i), record).Err())
+				require.NoError(t, s.rdb.HSet(ctx, keysOf(s, name, "", "m").Periods, fmt.Sprint("period", i), record).Err())
 			}
 		}
 		require.NoError(t, s.inTurn(ctx, func() error {

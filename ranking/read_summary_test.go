@@ -38,7 +38,8 @@ func TestGlance(t *testing.T) {
 			require.Equal(t, member, g.Top[0].Member)
 			require.Equal(t, total, g.Total)
 		}
-		require.Equal(t, Summary{Head: Head{Kind: "star"}}, glance("a"))
+		empty := glance("a")
+		require.Equal(t, Summary{Head: Head{Kind: "star", Shards: empty.Shards}}, empty)
 		for _, board := range []string{"a", "day", "built", "live"} {
 			apply(t, s, board, definition.Update{Member: "x", Score: 3})
 			apply(t, s, board, definition.Update{Member: "y", Score: 5})

@@ -152,8 +152,8 @@ func TestEventsAndBoardsForgetWhileTheLengthChanges(t *testing.T) {
 			define()
 			instances := []string{fmt.Sprint(runs, "a"), fmt.Sprint(runs, "b")}
 			scores := func(n string) [2]int64 { // on the two boards of an event
-				of := must(w.rdb.ZScore(t.Context(), s.keys.Board("of:"+n, "").Members, "m").Result())(rt)
-				all := must(w.rdb.ZScore(t.Context(), s.keys.Board("all", "").Members, n).Result())(rt)
+				of := must(w.rdb.ZScore(t.Context(), keysOf(s, "of:"+n, "", "m").Members, "m").Result())(rt)
+				all := must(w.rdb.ZScore(t.Context(), keysOf(s, "all", "", n).Members, n).Result())(rt)
 				return [2]int64{-int64(math.Floor(of)), -int64(math.Floor(all))}
 			}
 			for _, n := range instances { // no member leaves

@@ -122,8 +122,8 @@ func TestLargeBuilds(t *testing.T) {
 				require.True(t, isLarge(result), result)
 			}
 		}
-		addRows(t, s, s.keys.Board("a", "").Members, smallRows/2)
-		addRows(t, s, s.keys.Board("b:x", "").Members, smallRows/2)
+		addRows(t, s, keysOf(s, "a", "", "m").Members, smallRows/2)
+		addRows(t, s, keysOf(s, "b:x", "", "m").Members, smallRows/2)
 		require.False(t, isLarge("u:x"))
 		apply(t, s, "b:x", definition.Update{Member: "m", Score: 1})
 		require.True(t, isLarge("u:x"))
@@ -142,7 +142,7 @@ func TestSmallUnionWhileLargeOnesAreBuilt(t *testing.T) {
 		{Name: "u:{x}", Union: &definition.Union{Of: []string{"huge"}}},
 		{Name: "small", Union: &definition.Union{Of: []string{"few"}}}}, func(t *testing.T, s *Store) {
 		apply(t, s, "few", definition.Update{Member: "m", Score: 3})
-		addRows(t, s, s.keys.Board("huge", "").Members, smallRows+1)
+		addRows(t, s, keysOf(s, "huge", "", "m").Members, smallRows+1)
 		var isSmall atomic.Bool
 		var began atomic.Int64
 		held := make(chan struct{})

@@ -43,7 +43,7 @@ func TestListingIsForATime(t *testing.T) {
 func TestDataOfOtherOrigin(t *testing.T) {
 	onNode(t, []definition.Board{{Name: "b"}}, func(t *testing.T, s *Store) {
 		apply(t, s, "b", definition.Update{Member: "m", Score: 3, ID: "1"})
-		k := s.keys.Board("b", "")
+		k := keysOf(s, "b", "", "m")
 		was := s.rdb.HGet(t.Context(), k.Meta, "shape").Val()
 		require.NoError(t, s.rdb.HSet(t.Context(), k.Meta, "shape", "asc another").Err())
 		_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 3}})
@@ -72,7 +72,7 @@ func TestWritesThatChangeNothingAreNoted(t *testing.T) {
 	define(t, s, definition.Board{Name: "b:{x}", Mode: definition.Best, Retain: time.Hour, Max: new(int64(9))},
 		definition.Board{Name: "kept", Mode: definition.Best, Max: new(int64(9))})
 	for _, board := range []string{"b:1", "kept"} {
-		meta := s.keys.Board(board, "").Meta
+		meta := keysOf(s, board, "", "m").Meta
 		set(now)
 		apply(t, s, board, definition.Update{Member: "m", Score: 3, ID: "1"})
 		set(now.Add(time.Minute))

@@ -102,6 +102,13 @@ func (w *world) pass(d time.Duration) {
 	w.set(w.now)
 }
 
+// passSimulated moves the clock on, if it is a simulated one.
+func (w *world) passSimulated(d time.Duration) {
+	if w.set != nil {
+		w.pass(d)
+	}
+}
+
 // tend makes all nodes do what is due, at one time, until nothing is due.
 func (w *world) tend() {
 	w.t.Helper()

@@ -38,7 +38,7 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 		require.EqualValues(t, 2, info.Total)
 
 		gone := must(s.Remove(t.Context(), "b", "c"))(t)
-		require.Equal(t, ranking.Result{Previous: &ranking.Standing{Score: 9, Rank: 1}}, gone)
+		require.Equal(t, ranking.Answered(ranking.Result{Previous: &ranking.Standing{Score: 9, Rank: 1}}), gone)
 		require.ErrorIs(t, errorOf(s.Remove(t.Context(), "b", "c")), definition.ErrUnknownMember)
 		_, err := s.Apply(t.Context(), "nope", []definition.Update{{Member: "a", Score: 1}})
 		require.ErrorIs(t, err, definition.ErrUnknownBoard)
@@ -164,7 +164,7 @@ func TestPlaces(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url, definition.Board{Name: "b"}), t.Context()
 		none := must(s.Places(ctx, "b", []ranking.Lookup{{Member: "a"}}))(t)
-		require.Equal(t, ranking.Places{Head: ranking.Head{Kind: "member"}, Ties: definition.First,
+		require.Equal(t, ranking.Places{Head: ranking.Head{Kind: "member", Shards: none.Shards}, Ties: definition.First,
 			List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
 
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
@@ -176,7 +176,7 @@ func TestPlaces(t *testing.T) {
 		got := must(s.Places(ctx, "b", []ranking.Lookup{
 			{Member: "e", Around: 1}, {Member: "nobody", Around: 3}, {Member: "a", Around: 2}, {Member: "c"}, {Member: "c", Around: 1},
 		}))(t)
-		head := ranking.Head{State: page.State, Kind: "member", Total: 5}
+		head := ranking.Head{State: page.State, Kind: "member", Total: 5, Shards: got.Shards}
 		require.Equal(t, ranking.Places{Head: head, Ties: definition.First, List: []ranking.Place{
 			{Entry: all[4], Position: 5, Around: all[3:5]},
 			{Entry: ranking.Entry{Member: "nobody"}},

@@ -112,6 +112,7 @@ func TestConditions(t *testing.T) {
 
 		again := applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists, ID: "1"})
 		require.Equal(t, ranking.Outcome{Result: ranking.Result{Duplicate: true}}, again, "as it was the first time")
+		asIs.Result = ranking.Answered(asIs.Result)
 		asIs.Result.Duplicate = true
 		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: 7, If: definition.Absent, ID: "3"}))
 		for _, u := range []definition.Update{

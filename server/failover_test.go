@@ -14,6 +14,7 @@ import (
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/definition/definitiontest"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -350,7 +351,7 @@ func TestAnswerWhileASlotMoves(t *testing.T) {
 	n := servertest.Start(t, cluster.URL, servertest.Config{}, definition.Board{Name: "b"})
 	post := func() servertest.Answer { return n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`) }
 	require.Equal(t, 200, post().Status)
-	const key = "rc:{b}:c"
+	key := "rc:{" + definitiontest.NameOf("b", "ana") + "}:c"
 	to := cluster.Masters[(cluster.MasterOf(key)+1)%len(cluster.Masters)]
 	move := cluster.BeginMove(key, to)
 	a := post()
@@ -437,9 +438,10 @@ func TestSentinelFailover(t *testing.T) {
 	master, err := redis.Master()
 	require.NoError(t, err)
 	require.Same(t, redis.Servers[1], master)
-	held, err := master.Admin().ZCard(t.Context(), "rc:{b}::z").Result()
-	require.NoError(t, err)
-	require.EqualValues(t, 50, held)
+	for i := range 50 {
+		member := fmt.Sprint("m", i)
+		require.NoError(t, master.Admin().ZScore(t.Context(), "rc:{"+definitiontest.NameOf("b", member)+"}::z", member).Err())
+	}
 	want, total := nodes[0].Top("b", 100)
 	require.EqualValues(t, 50, total)
 	for i, s := range sockets {

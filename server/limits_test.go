@@ -21,6 +21,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/definition/definitiontest"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
 	"rankcast/server/access"
@@ -351,7 +352,7 @@ func heldExport(t *testing.T, limits access.Config, header ...string) (n *server
 	n = limited(t, proxy.URL(), limits)
 	n.Require(200, "POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`)
 	n.Require(200, "GET", "/v1/boards/b/export", "", header...)
-	proxy.Hold("{b}")
+	proxy.Hold("{" + definitiontest.NameOf("b", "ana") + "}")
 	first := make(chan servertest.Answer, 1)
 	go func() {
 		a, _ := servertest.Try(t, "GET", "http://"+n.Addr+"/v1/boards/b/export", "", header...)

@@ -12,6 +12,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/definition/definitiontest"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -173,7 +174,7 @@ func TestOverviewWithUnavailableBoard(t *testing.T) {
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "good"},
 		definition.Board{Name: "many:{x}"})
-	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::m", "no hash", 0).Err())
+	require.NoError(t, r.Admin().Set(t.Context(), "rc:{"+definitiontest.NameOf("bad", "m")+"}::m", "no hash", 0).Err())
 	n.Require(200, "POST", "/v1/boards/good/scores", `{"member":"m","score":1}`)
 	overview(t, n, `{"now":"…","boards":[{"board":"bad","period":"","ends":null,"total":0,"epoch":"","seq":0,"rate":null,`+
 		`"leader":null,"built":false,"unavailable":true},`+

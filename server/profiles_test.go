@@ -14,6 +14,7 @@ import (
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/definition/definitiontest"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
 	"rankcast/server/access/accesstest"
@@ -174,13 +175,13 @@ func TestMemberBoardsWithAnUnavailableBoard(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "good"})
-	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::z", "no sorted set", 0).Err())
+	require.NoError(t, r.Admin().Set(t.Context(), "rc:{"+definitiontest.NameOf("bad", "m")+"}::z", "no sorted set", 0).Err())
 	n.Require(200, "POST", "/v1/boards/good/scores", `{"member":"m","score":1}`)
 	var page memberBoards
 	n.Do("GET", "/v1/members/member/m/boards", "").Into(&page)
 	require.Len(t, page.Boards, 1)
 	require.Equal(t, 1, page.Unavailable)
-	require.NoError(t, r.Admin().Set(t.Context(), "rc:{good}::z", "no sorted set", 0).Err())
+	require.NoError(t, r.Admin().Set(t.Context(), "rc:{"+definitiontest.NameOf("good", "m")+"}::z", "no sorted set", 0).Err())
 	servertest.RequireProblem(t, n.Do("GET", "/v1/members/member/m/boards", ""), 503, "unavailable", "")
 }
 

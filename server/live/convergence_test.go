@@ -17,6 +17,7 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/definition/definitiontest"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -164,9 +165,10 @@ func TestLastSubscriberFreesView(t *testing.T) {
 	heard := func(want int64) {
 		t.Helper()
 		redistest.UntilEqual(t, "the subscriptions in Redis", want, func() int64 {
-			subscribers, err := r.Admin().PubSubNumSub(t.Context(), "rc:{b}:c").Result()
+			channel := "rc:{" + definitiontest.NameOf("b", "m0") + "}:c"
+			subscribers, err := r.Admin().PubSubNumSub(t.Context(), channel).Result()
 			require.NoError(t, err)
-			return subscribers["rc:{b}:c"]
+			return subscribers[channel]
 		})
 	}
 	heard(0)
