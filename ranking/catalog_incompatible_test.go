@@ -37,7 +37,8 @@ func TestWriteByAnOlderOrder(t *testing.T) {
 				require.EqualValues(t, 3, score(t, b, board, "m"), board)
 			}
 			o := apply(t, b, board, definition.Update{Member: "m", Score: 4})
-			require.Equal(t, &Standing{Score: 3, Rank: 1}, o.Result.Previous, board)
+			want := Answered(Result{Previous: &Standing{Score: 3, Rank: 1}})
+			require.Equal(t, want.Previous, Answered(o.Result).Previous, board)
 			require.EqualValues(t, 7, score(t, a, board, "m"), board)
 			require.EqualValues(t, 7, score(t, b, board, "m"), board)
 		}

@@ -38,7 +38,7 @@ func TestTakeBack(t *testing.T) {
 		took := must(b.TakeBack(t.Context(), "gift", "3", nil, why))(t)
 		require.False(t, took.Before)
 		require.Equal(t, "fans:b", took.Updates[1].Board)
-		require.Equal(t, Answered(Result{Previous: &Standing{2, 1}, TakenBack: true}), took.Outcomes[1].Result)
+		require.Equal(t, Result{Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
 		took = must(b.TakeBack(t.Context(), "gift", "2", nil, why))(t)
 		require.Equal(t, Answered(Result{Current: &Standing{3, 1}, Previous: &Standing{7, 1}, TakenBack: true}), took.Outcomes[0].Result)
 		require.Equal(t, before, allOf(t, a))

@@ -45,7 +45,7 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 		}
 		places := must(s.Places(t.Context(), "b", []ranking.Lookup{{Member: "m"}}))(t)
 		require.Equal(t, ranking.Places{Head: ranking.Head{State: page.State, Bounds: bounds, Period: day, Kind: "member",
-			Total: page.Total, Shards: places.Shards}, Ties: definition.First, List: places.List}, places)
+			Total: page.Total, Shards: places.Shards}, Ties: definition.First, List: places.List, ByShard: places.ByShard}, places)
 		info := must(s.Info(t.Context(), "b"))(t)
 		require.Equal(t, day, info.Period)
 		require.Equal(t, bounds, info.Bounds)
