@@ -173,3 +173,46 @@ func TestRoundTripsOfNeighbours(t *testing.T) {
 		require.LessOrEqual(t, trips, 3)
 	})
 }
+
+// Whenever another member moves while the shards are asked about a place, the answer is as of the states that it says, the ranks of the
+// neighbours too: a view brings it forward from there.
+func TestPlaceIsAsOfItsStates(t *testing.T) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
+		s, other := newNode(t, url), newNode(t, url)
+		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "b", Shards: 2, Ties: definition.Shared}, Moderator{}))
+		leader, me := memberOf(0, 2, 0), memberOf(1, 2, 0)
+		updates := []definition.Update{{Member: leader, Score: 1000}, {Member: me, Score: 400}}
+		for i := range 20 {
+			for shard := range 2 {
+				updates = append(updates, definition.Update{Member: memberOf(shard, 2, 1+i), Score: int64(380 + i/3*10)})
+			}
+		}
+		require.NoError(t, errorOf(s.Apply(t.Context(), "b", updates)))
+		var trips, moved int
+		before := func() {}
+		s.rdb.AddHook(redistest.Hook(func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+			trips++
+			before()
+			return send(ctx, cmds)
+		}))
+		place := func() Places { return must(s.Places(t.Context(), "b", []Lookup{{Member: me, Around: 7}}))(t) }
+		ofSeq := map[int64]Place{} // by the seq of the leader's shard
+		is := place()
+		ofSeq[is.ByShard[1].Shards[0].Seq] = is.List[0]
+		for at := 1; at <= trips; at++ {
+			trips = 0
+			before = func() {
+				if trips == at {
+					moved++
+					apply(t, other, "b", definition.Update{Member: leader, Score: []int64{800, -800}[moved%2]})
+				}
+			}
+			during := place()
+			before = func() {}
+			after := place()
+			ofSeq[after.ByShard[1].Shards[0].Seq] = after.List[0]
+			require.Equal(t, ofSeq[during.ByShard[1].Shards[0].Seq], during.List[0], "a move before trip %d", at)
+		}
+		require.GreaterOrEqual(t, moved, 2)
+	})
+}

@@ -18,7 +18,15 @@ type shardedPlace struct {
 	there         bool
 	before        int64 // members before it, in all shards so far
 	better, worse int64
-	above, below  []Entry // neighbours of all shards so far; below begins with the member itself
+	above         []aboveInShard // of each shard so far
+	below         []Entry        // neighbours of all shards so far; the first is the member itself
+}
+
+// aboveInShard is what a shard knows of the neighbours above a place.
+type aboveInShard struct {
+	entries []Entry
+	before  int64 // members before the place
+	ahead   int64 // members with a better score than the first of the entries, if equal scores share a rank
 }
 
 // readShardedPlaces looks up members on a board with shards: first each in its own shard, then their sort keys in all other shards. So a
@@ -65,9 +73,6 @@ func (s *Store) readShardedPlaces(ctx context.Context, m resolved, lookups []Loo
 	}
 	for i, p := range places {
 		answer.List[i] = b.place(p)
-	}
-	if err := b.rank(ctx, answer.List); err != nil {
-		return Places{}, readTimes{}, err
 	}
 	answer.Head = answer.ByShard[places[0].shard]
 	return answer, b.times, nil
@@ -140,9 +145,11 @@ func (b *besides) take(r *script.Reply, p *shardedPlace, width int64) error {
 	}
 	isOwn := !p.there
 	p.key, p.there = r.Key(), true
-	p.before += r.Number()
+	from := aboveInShard{before: r.Number()}
+	p.before += from.before
 	p.better += r.Number()
 	p.worse += r.Number()
+	from.ahead = r.Number()
 	above, count := r.Number(), r.Number()
 	entries, err := takeEntries(r.Take(2*count), r.Take((width-2)*count), 0, 0, b.order, definition.First)
 	if err != nil || r.Err != nil {
@@ -152,62 +159,58 @@ func (b *besides) take(r *script.Reply, p *shardedPlace, width int64) error {
 		r.Fail("leaves out the member asked for")
 		return r.Err
 	}
-	p.above, p.below = append(p.above, entries[:above]...), append(p.below, entries[above:]...)
+	from.entries = entries[:above]
+	p.above, p.below = append(p.above, from), append(p.below, entries[above:]...)
 	return nil
 }
 
-// place is a place with what all shards know of it, except the ranks of the neighbours.
+// betterThan is the number of members with a better score than a tier, which is that of the first neighbour above in all shards. Each shard
+// has told all its neighbours above, or so many that the first of them does not stand behind that one.
+func (p *shardedPlace) betterThan(tier sortkey.Key) (n int64) {
+	for _, from := range p.above {
+		i := 0
+		for i < len(from.entries) && tierOf(from.entries[i].Key) < tier {
+			i++
+		}
+		if i == 0 && len(from.entries) > 0 {
+			n += from.ahead
+		} else {
+			n += from.before - int64(len(from.entries)-i)
+		}
+	}
+	return n
+}
+
+// place is a place with what all shards know of it.
 func (b *besides) place(p *shardedPlace) Place {
 	if !p.there {
 		return Place{Entry: Entry{Member: p.Member}}
 	}
 	byPosition := func(a, b Entry) int { return positionOf(a).compare(positionOf(b)) }
-	slices.SortFunc(p.above, byPosition)
+	var before []Entry
+	for _, from := range p.above {
+		before = append(before, from.entries...)
+	}
+	slices.SortFunc(before, byPosition)
 	slices.SortFunc(p.below, byPosition)
 	above, below := p.neighbours()
-	place := Place{Position: p.before + 1, Below: p.worse}
-	first := p.above[max(0, len(p.above)-above):]
-	place.Around = slices.Concat(first, p.below[:min(len(p.below), below+1)])
-	place.Entry = place.Around[len(first)]
+	before = before[max(0, len(before)-above):]
+	own := len(before)
+	place := Place{Position: p.before + 1, Below: p.worse, Around: slices.Concat(before, p.below[:min(len(p.below), below+1)])}
+	place.Entry = place.Around[own]
 	place.Entry.Rank = place.Position
+	start := place.Position - int64(own)
+	rank := start // of the first
 	if b.ties.Tied() {
 		place.Entry.Rank = p.better + 1
+		rank = place.Entry.Rank
+		if tier := tierOf(place.Around[0].Key); tier != tierOf(place.Entry.Key) {
+			rank = p.betterThan(tier) + 1
+		}
 	}
+	rankFrom(b.ties, start, rank, place.Around)
+	place.Around[own].Rank = place.Entry.Rank
 	return place
-}
-
-// rank sets the ranks of the members that stand around each place. If equal scores share a rank, those before the first one are counted,
-// of all places at once.
-func (b *besides) rank(ctx context.Context, places []Place) error {
-	tiers := make([]sortkey.Key, 0, len(places)) // of the places whose first neighbour has a better score
-	isBehind := func(p *Place) bool { return b.ties.Tied() && tierOf(p.Around[0].Key) != tierOf(p.Entry.Key) }
-	for i := range places {
-		if p := &places[i]; len(p.Around) > 0 && isBehind(p) {
-			tiers = append(tiers, tierOf(p.Around[0].Key))
-		}
-	}
-	before, err := b.s.countBefore(ctx, b.m, tiers...)
-	if err != nil {
-		return err
-	}
-	for i := range places {
-		p := &places[i]
-		if len(p.Around) == 0 {
-			continue
-		}
-		own := slices.IndexFunc(p.Around, func(e Entry) bool { return e.Member == p.Entry.Member })
-		start := p.Position - int64(own)
-		rank := start
-		switch {
-		case isBehind(p):
-			rank, before = min(before[0]+1, start), before[1:]
-		case b.ties.Tied():
-			rank = p.Entry.Rank
-		}
-		rankFrom(b.ties, start, rank, p.Around)
-		p.Around[own].Rank = p.Entry.Rank
-	}
-	return nil
 }
 
 // CountRanks completes results of updates of a board with shards, whose ranks are not known: with the rank that each member has now.

@@ -153,7 +153,7 @@ func (s *Store) rankMerged(ctx context.Context, m resolved, t definition.Ties, s
 		if err != nil {
 			return err
 		}
-		rank = min(before[0]+1, start)
+		rank = min(before+1, start)
 	}
 	rankFrom(t, start, rank, entries)
 	return nil
@@ -169,29 +169,15 @@ func rankFrom(t definition.Ties, start, rank int64, entries []Entry) {
 	}
 }
 
-// countBefore counts, for each of some keys, the members of all shards with lower keys.
-func (s *Store) countBefore(ctx context.Context, m resolved, keys ...sortkey.Key) ([]int64, error) {
-	counts := make([]int64, len(keys))
-	if len(keys) == 0 {
-		return counts, nil
-	}
-	type question struct {
-		set string
-		of  int // index in keys
-	}
-	all := make([]question, 0, len(keys)*len(m.shards))
-	for i := range keys {
-		for _, k := range m.shards {
-			all = append(all, question{k.Members, i})
-		}
-	}
-	cmds, err := pipelined(ctx, s.rdb, all, func(pipe redis.Pipeliner, q question) *redis.IntCmd {
-		return pipe.ZCount(ctx, q.set, "-inf", "("+sortkey.Format(keys[q.of]))
+// countBefore counts the members of all shards with lower keys.
+func (s *Store) countBefore(ctx context.Context, m resolved, key sortkey.Key) (count int64, err error) {
+	cmds, err := pipelined(ctx, s.rdb, m.shards, func(pipe redis.Pipeliner, k keyspace.BoardKeys) *redis.IntCmd {
+		return pipe.ZCount(ctx, k.Members, "-inf", "("+sortkey.Format(key))
 	})
-	for i, c := range cmds {
-		counts[all[i].of] += c.Val()
+	for _, c := range cmds {
+		count += c.Val()
 	}
-	return counts, err
+	return count, err
 }
 
 // cursorBefore returns the cursor after which a page from a rank begins. Where no member has that rank, the page begins at the next one.
@@ -206,7 +192,7 @@ func (s *Store) cursorBefore(ctx context.Context, m resolved, rank int64) (*Curs
 	}
 	tier := tierOf(first.key)
 	before, err := s.countBefore(ctx, m, tier)
-	if before[0] < rank-1 { // the position is in the middle of members that share a better rank
+	if before < rank-1 { // the position is in the middle of members that share a better rank
 		tier++
 	}
 	return &Cursor{Key: tier}, err

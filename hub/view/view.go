@@ -109,10 +109,7 @@ func (v *View) States() ranking.States {
 
 // Behind reports whether changes that lead to the state of an answer are still to arrive.
 func (v *View) Behind(h *ranking.Head) bool {
-	if h.Shards == nil {
-		return v.valid && h.Epoch == v.state.Epoch && h.Seq > v.state.Seq
-	}
-	for i, s := range h.Shards {
+	for i, s := range h.States() {
 		if at := v.stateOf(i); v.valid && at != nil && s.Epoch == at.Epoch && s.Seq > at.Seq {
 			return true
 		}

@@ -15,6 +15,7 @@
 --           before     number of members before the place
 --           better     number of members with a better score than that of the key
 --           worse      number of members with a worse score
+--           ahead      number of members with a better score than the first entry, if equal scores share a rank and it is before the place
 --           above      number of entries before the place that follow
 --           count      number of all entries that follow: those before it, the member itself if it is of this shard, and those after it
 --           member, key, ...   of the entries, in order
@@ -63,9 +64,11 @@ for i = 1, #ARGV, STEP do
     local start, stop = math.max(before - above, 0), before + own + below -- stop is not included
     local rows = {}
     if start < stop then rows = call('ZRANGE', members, start, stop - 1, 'WITHSCORES') end
-    places[n + 1], places[n + 2], places[n + 3] = before, better, worse
-    places[n + 4], places[n + 5] = before - start, #rows / 2
-    n = n + 5
+    local ahead = 0
+    if tied and start < before then ahead = call('ZCOUNT', members, '-inf', format('(%.0f', floor(tonumber(rows[2])) + 0)) end
+    places[n + 1], places[n + 2], places[n + 3], places[n + 4] = before, better, worse, ahead
+    places[n + 5], places[n + 6] = before - start, #rows / 2
+    n = n + 6
     for j = 1, #rows do places[n + j] = rows[j] end
     n = n + #rows
     if with_data and #rows > 0 then
