@@ -13,7 +13,7 @@ import (
 
 // The names of keys and scripts suit a cluster: writes, reads, changes, definitions,
 // instances, periods and events all pass, on boards of all three masters.
-func TestCluster(t *testing.T) {
+func TestStoreOnACluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
 	url, masters := cluster.URL, cluster.Masters

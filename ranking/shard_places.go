@@ -215,11 +215,12 @@ func (b *besides) place(p *shardedPlace) Place {
 
 // CountRanks completes results of updates of a board with shards, whose ranks are not known: with the rank that each member has now.
 // A rank stays 0 for a member that is not on the board any more, or hidden, in another period than the present one, and where the members
-// cannot be read. members are those of the results. On a board without shards CountRanks does nothing.
-func (s *Store) CountRanks(ctx context.Context, board string, members []string, results []*Result) {
+// cannot be read. members are those of the results. On a board without shards CountRanks does nothing. It returns false after a failure,
+// for which it may have waited Config.CallTimeout.
+func (s *Store) CountRanks(ctx context.Context, board string, members []string, results []*Result) (counted bool) {
 	rule, err := s.compiledNamed(ctx, board)
 	if err != nil || rule.Shards == 0 {
-		return
+		return err == nil
 	}
 	var lookups []Lookup
 	var whose []*Result // of lookups
@@ -231,7 +232,7 @@ func (s *Store) CountRanks(ctx context.Context, board string, members []string, 
 	for part := range slices.Chunk(lookups, MaxLookups) {
 		places, err := s.Places(ctx, board, part)
 		if err != nil {
-			return
+			return false
 		}
 		for i, r := range whose[:len(part)] {
 			if r.Period == places.Period {
@@ -240,4 +241,5 @@ func (s *Store) CountRanks(ctx context.Context, board string, members []string, 
 		}
 		whose = whose[len(part):]
 	}
+	return true
 }

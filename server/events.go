@@ -97,7 +97,8 @@ func applyEvent(ctx context.Context, store *ranking.Store, caller *access.Caller
 	return newEventResult(caller, happened[0]), nil
 }
 
-// countRanks counts the ranks of the members that events have updated, see ranking.Store.CountRanks.
+// countRanks counts the ranks of the members that events have updated, see ranking.Store.CountRanks. It ends at the first board that it
+// cannot read, so that an answer waits for one such board only.
 func countRanks(ctx context.Context, store *ranking.Store, happened []ranking.EventResult) {
 	members, results := make(map[string][]string), make(map[string][]*ranking.Result) // by board
 	for _, h := range happened {
@@ -109,7 +110,9 @@ func countRanks(ctx context.Context, store *ranking.Store, happened []ranking.Ev
 		}
 	}
 	for board := range members {
-		store.CountRanks(ctx, board, members[board], results[board])
+		if !store.CountRanks(ctx, board, members[board], results[board]) {
+			return
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/ranking/definition/definitiontest"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 	"rankcast/server/webhook"
@@ -90,12 +91,14 @@ func awaitDelivered(t testing.TB, redisURL string, boards []string) {
 	rdb := redistest.Dial(t, redisURL)
 	redistest.Eventually(t, "all to be delivered", func() error {
 		for _, board := range boards {
-			noted, err := rdb.HGetAll(t.Context(), "rc:{"+board+"}:p").Result()
-			require.NoError(t, err)
-			delete(noted, "/") // is no period
-			for _, note := range noted {
-				if !strings.HasSuffix(note, " done") {
-					return fmt.Errorf("%s: %s", board, note)
+			for _, name := range ranking.ShardNames(board, definitiontest.Shards()) {
+				noted, err := rdb.HGetAll(t.Context(), "rc:{"+name+"}:p").Result()
+				require.NoError(t, err)
+				delete(noted, "/") // is no period
+				for _, note := range noted {
+					if !strings.HasSuffix(note, " done") {
+						return fmt.Errorf("%s: %s", name, note)
+					}
 				}
 			}
 		}
