@@ -91,15 +91,19 @@ func awaitDelivered(t testing.TB, redisURL string, boards []string) {
 	rdb := redistest.Dial(t, redisURL)
 	redistest.Eventually(t, "all to be delivered", func() error {
 		for _, board := range boards {
+			done := false
+			var notes []string // of the only period, also of the shards that announce nothing
 			for _, name := range ranking.ShardNames(board, definitiontest.Shards()) {
 				noted, err := rdb.HGetAll(t.Context(), "rc:{"+name+"}:p").Result()
 				require.NoError(t, err)
 				delete(noted, "/") // is no period
 				for _, note := range noted {
-					if !strings.HasSuffix(note, " done") {
-						return fmt.Errorf("%s: %s", name, note)
-					}
+					done = done || strings.HasSuffix(note, " done")
+					notes = append(notes, note)
 				}
+			}
+			if !done {
+				return fmt.Errorf("%s: %q", board, notes)
 			}
 		}
 		n, err := rdb.ZCard(t.Context(), "rc:{/}:turns").Result()
