@@ -64,8 +64,8 @@ func (b *board) shards() int {
 	return len(b.links)
 }
 
-// watchShards makes the feed deliver the changes of another number of shards. Somebody has defined the board anew, or the node did not
-// know the board when its first client came.
+// watchShards makes the feed deliver the changes of another number of shards. The board needs that after somebody has defined it anew, and
+// where the node did not know it when its first client came.
 func (b *board) watchShards(shards int) {
 	h := b.hub
 	h.mu.Lock()

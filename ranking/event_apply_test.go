@@ -49,7 +49,7 @@ func TestHappen(t *testing.T) {
 			}
 		}
 		require.Equal(t, []string{"stars", "fans:s17", "givers", "gifts", "biggest"}, boards)
-		require.EqualValues(t, 6, h[2].Outcomes[0].Result.Current.Score)
+		require.Equal(t, ranking.Answered(ranking.Result{Current: &ranking.Standing{Score: 6, Rank: 1}}).Current, h[2].Outcomes[0].Result.Current)
 		require.Equal(t, map[string]int64{"s17": 6, "s18": 5}, scores(t, s, "stars"))
 		require.Equal(t, map[string]int64{"u4": 3, "u5": 3}, scores(t, s, "fans:s17"))
 		require.Equal(t, map[string]int64{"u4": 5}, scores(t, s, "fans:s18"))

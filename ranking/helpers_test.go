@@ -102,8 +102,8 @@ func apply(t tester, s *Store, board string, u definition.Update) Outcome {
 	return must(ApplyOne(t.Context(), s, board, u))(t)
 }
 
-// ApplyOne applies one update. Where boards have shards, whose answers have no ranks, it reads the ranks just before and after, so its
-// outcome is that of a board without shards, if nobody else writes meanwhile. That of a retry has no ranks.
+// ApplyOne applies one update. Where boards have shards, whose answers have no ranks, it reads the ranks just before and just after. If
+// nobody else writes meanwhile, it so returns the outcome of a board without shards. A retry has no ranks.
 func ApplyOne(ctx context.Context, s *Store, board string, u definition.Update) (Outcome, error) {
 	before := rankOf(ctx, s, board, u.Member)
 	outcomes, err := s.Apply(ctx, board, []definition.Update{u})
@@ -145,6 +145,14 @@ func Answered(r Result) Result {
 		}
 	}
 	return r
+}
+
+// IfSharded returns what an answer tells of each shard, where boards have shards, and nothing where they have none.
+func IfSharded[T any](ofShards []T) []T {
+	if Shards == 0 {
+		return nil
+	}
+	return ofShards
 }
 
 // keysOf are the keys of a period of an instance, of the shard of a member if boards have shards.

@@ -164,8 +164,8 @@ func TestPlaces(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url, definition.Board{Name: "b"}), t.Context()
 		none := must(s.Places(ctx, "b", []ranking.Lookup{{Member: "a"}}))(t)
-		require.Equal(t, ranking.Places{Head: ranking.Head{Kind: "member", Shards: none.Shards}, Ties: definition.First,
-			List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}, ByShard: none.ByShard}, none)
+		require.Equal(t, ranking.Places{Head: ranking.Head{Kind: "member", Shards: ranking.IfSharded(none.Shards)}, Ties: definition.First,
+			List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}, ByShard: ranking.IfSharded(none.ByShard)}, none)
 
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
@@ -176,8 +176,8 @@ func TestPlaces(t *testing.T) {
 		got := must(s.Places(ctx, "b", []ranking.Lookup{
 			{Member: "e", Around: 1}, {Member: "nobody", Around: 3}, {Member: "a", Around: 2}, {Member: "c"}, {Member: "c", Around: 1},
 		}))(t)
-		head := ranking.Head{State: page.State, Kind: "member", Total: 5, Shards: got.Shards}
-		require.Equal(t, ranking.Places{Head: head, Ties: definition.First, ByShard: got.ByShard, List: []ranking.Place{
+		head := ranking.Head{State: page.State, Kind: "member", Total: 5, Shards: ranking.IfSharded(got.Shards)}
+		require.Equal(t, ranking.Places{Head: head, Ties: definition.First, ByShard: ranking.IfSharded(got.ByShard), List: []ranking.Place{
 			{Entry: all[4], Position: 5, Around: all[3:5]},
 			{Entry: ranking.Entry{Member: "nobody"}},
 			{Entry: all[0], Position: 1, Below: 4, Around: all[:3]},
