@@ -64,8 +64,8 @@ func (b *board) shards() int {
 	return len(b.links)
 }
 
-// watchShards makes the feed deliver the changes of another number of shards. The board needs that after somebody has defined it anew, and
-// where the node did not know it when its first client came.
+// watchShards makes the feed deliver the changes of another number of shards. The board calls it when a read shows that its definition has
+// another number than the one it knows. That is 0 for a board that the node did not know when the first client came.
 func (b *board) watchShards(shards int) {
 	h := b.hub
 	h.mu.Lock()

@@ -81,7 +81,7 @@ func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
 	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, nil, new(Outcome)}}
 	applyOnce(r.t, s, applyArgs{rule: rule, ids: definition.LeastIDSpan, hidden: d.hidden, span: rule.Span(r.now.UnixMicro()),
-		leased: d.readAt + lease.Microseconds(), listed: listed}, shardOf(rule.Shards, "b", "m"), batch)
+		leased: d.readAt + lease.Microseconds(), listed: listed}, NameOf("b", "m", rule.Shards), batch)
 }
 
 func (r *reordering) step(s *Store) {

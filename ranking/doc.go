@@ -54,9 +54,9 @@
 // A board with shards (shard*.go) is held in parts. Each shard of an instance is a whole board-period under a hash tag of its own,
 // with the scripts, request ids, seq and epoch of any board. A member belongs to one shard for ever. An update goes to the
 // queue of the member's shard, and its answer has no rank: no shard knows it. A read asks all shards and merges what they answer by
-// (key, member id). An answer shows all updates that were acknowledged before it was asked for, and is exact if nobody moves meanwhile. The
-// [States] of a Head say which state of each shard an answer has. Housekeeping does its work on each shard; the first one announces
-// a closed period when all have closed.
+// (key, member id). It shows each update that was acknowledged before the read began, and it is exact if no member moves during the
+// read. The [States] of a Head say which state of each shard an answer has. Housekeeping does its work on each shard; the first one
+// announces a closed period when all have closed.
 //
 // # Definitions and names
 //

@@ -198,7 +198,7 @@ func TestTakeBackThatIsRefused(t *testing.T) {
 		apply(t, s, "one", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)
 		var mend func() error
-		for _, key := range s.keys.Ids(shardOf(Shards, "one", "m")) {
+		for _, key := range s.keys.Ids(NameOf("one", "m", Shards)) {
 			for id, record := range s.rdb.HGetAll(t.Context(), key).Val() {
 				if id != "" {
 					require.NoError(t, s.rdb.HSet(t.Context(), key, id, "of another"+record[10:]).Err())

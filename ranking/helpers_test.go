@@ -102,8 +102,8 @@ func apply(t tester, s *Store, board string, u definition.Update) Outcome {
 	return must(ApplyOne(t.Context(), s, board, u))(t)
 }
 
-// ApplyOne applies one update. Where boards have shards, whose answers have no ranks, it reads the ranks just before and just after. If
-// nobody else writes meanwhile, it so returns the outcome of a board without shards. A retry has no ranks.
+// ApplyOne applies one update. Shards answer without ranks, so it reads the rank of the member just before the update and just after. Its
+// outcome then equals that of a board without shards, if nobody else writes between these reads. A retry has no ranks.
 func ApplyOne(ctx context.Context, s *Store, board string, u definition.Update) (Outcome, error) {
 	before := rankOf(ctx, s, board, u.Member)
 	outcomes, err := s.Apply(ctx, board, []definition.Update{u})
@@ -147,7 +147,7 @@ func Answered(r Result) Result {
 	return r
 }
 
-// IfSharded returns what an answer tells of each shard, where boards have shards, and nothing where they have none.
+// IfSharded returns its argument, which an answer says of each shard. It returns nil if the boards of this run have no shards.
 func IfSharded[T any](ofShards []T) []T {
 	if Shards == 0 {
 		return nil
@@ -157,7 +157,7 @@ func IfSharded[T any](ofShards []T) []T {
 
 // keysOf are the keys of a period of an instance, of the shard of a member if boards have shards.
 func keysOf(s *Store, instance, period, member string) keyspace.BoardKeys {
-	return s.keys.Board(shardOf(Shards, instance, member), period)
+	return s.keys.Board(NameOf(instance, member, Shards), period)
 }
 
 func score(t testing.TB, s *Store, board, member string) int64 {

@@ -257,7 +257,7 @@ func (w *boardWalk) send(ctx context.Context) {
 			periods[b.rule] = slices.Compact([]string{current, next})
 		}
 		for _, period := range periods[b.rule] {
-			b.scores = append(b.scores, pipe.ZScore(ctx, w.s.keys.Board(shardOf(b.rule.Shards, b.name, w.member), period).Members, w.member))
+			b.scores = append(b.scores, pipe.ZScore(ctx, w.s.keys.Board(NameOf(b.name, w.member, b.rule.Shards), period).Members, w.member))
 		}
 		if b.rule.IsBuilt() {
 			b.built = pipe.HMGet(ctx, w.s.keys.Board(b.name, "").Meta, builtField)

@@ -72,7 +72,7 @@ func (s *Store) refuseFull(ctx context.Context, event string, all []*occurrence,
 			continue // without an id, or known: the rest of it may count
 		}
 		for _, u := range o.result.Updates {
-			if wait := waits[shardOf(shards[u.Board], u.Board, u.Update.Member)]; wait > 0 && o.result.Err == nil {
+			if wait := waits[NameOf(u.Board, u.Update.Member, shards[u.Board])]; wait > 0 && o.result.Err == nil {
 				o.Fail(s.errTooManyIDs(fmt.Sprintf("board %q", u.Board), wait))
 				refused = true
 			}

@@ -16,6 +16,11 @@ func ShardOf(member string, shards int) int { return keyspace.ShardOf(member, sh
 // ShardName is the name by which package feed knows a shard of an instance.
 func ShardName(instance string, number int) string { return keyspace.Shard(instance, number) }
 
+// NameOf is the name by which Redis and package feed know the shard of a member, or the instance if it has no shards.
+func NameOf(instance, member string, shards int) string {
+	return keyspace.NameOf(instance, member, shards)
+}
+
 // ShardNames returns the names by which Redis and package feed know an instance: those of its shards, or its own if it has none.
 func ShardNames(instance string, shards int) []string {
 	if shards == 0 {
@@ -34,14 +39,6 @@ func shardNames(r *definition.Compiled, instance string) []string {
 		return append([]string{instance}, ShardNames(instance, definition.MaxShards)...)
 	}
 	return ShardNames(instance, r.Shards)
-}
-
-// shardOf returns the name under which Redis holds a member of an instance.
-func shardOf(shards int, instance, member string) string {
-	if shards == 0 {
-		return instance
-	}
-	return keyspace.Shard(instance, keyspace.ShardOf(member, shards))
 }
 
 // periodKeys returns the keys of a period of an instance: of each shard, or of the instance itself.

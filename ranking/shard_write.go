@@ -20,7 +20,7 @@ func (s *Store) commitToShards(ctx context.Context, to *target, items []updateIt
 	}
 	parts := make(map[string]*part)
 	for _, item := range items {
-		name := shardOf(to.rule.Shards, to.instance, item.Member)
+		name := NameOf(to.instance, item.Member, to.rule.Shards)
 		p := parts[name]
 		if p == nil {
 			p = new(part)

@@ -312,7 +312,7 @@ func TestRequestIDsAreForgotten(t *testing.T) {
 		require.False(t, countsAs(t, s, "b", "next"))
 		at(start + 5*bucket)
 		require.True(t, countsAs(t, s, "b", "next"), "after a jump both hashes are old")
-		ids := s.keys.Ids(shardOf(Shards, "b", "m"))
+		ids := s.keys.Ids(NameOf("b", "m", Shards))
 		held := w.rdb.HLen(t.Context(), ids[0]).Val() + w.rdb.HLen(t.Context(), ids[1]).Val()
 		require.EqualValues(t, 2, held, "what is left is the one id and its bucket")
 	})

@@ -217,7 +217,7 @@ func TestRetryIsTheSameByMeaning(t *testing.T) {
 		for _, change := range []definition.Update{{Member: "m", Score: 2}, {Member: "o", Score: 1},
 			{Member: "m", Score: 1, Op: definition.Last}, {Member: "m", Score: 1, If: definition.Exists},
 			{Member: "m", Score: 1, If: definition.Absent}, {Member: "m", Score: 1, Data: "1"}} {
-			if shardOf(Shards, "c", change.Member) != shardOf(Shards, "c", "m") {
+			if NameOf("c", change.Member, Shards) != NameOf("c", "m", Shards) {
 				continue // each shard knows its own ids
 			}
 			apply(t, s, "c", definition.Update{Member: "m", Score: 1, ID: "x"})

@@ -51,22 +51,11 @@ const (
 )
 
 // places are the names under which Redis holds the board: that of each shard, or its own.
-func (b *clusterBoard) places() (names []string) {
-	for i := range b.shards {
-		names = append(names, ranking.ShardName(b.name, i))
-	}
-	if names == nil {
-		return []string{b.name}
-	}
-	return names
-}
+func (b *clusterBoard) places() []string { return ranking.ShardNames(b.name, b.shards) }
 
 // placeOf is the place of a member, by its number.
 func (b *clusterBoard) placeOf(member int) string {
-	if b.shards == 0 {
-		return b.name
-	}
-	return ranking.ShardName(b.name, ranking.ShardOf(clusterMember(member), b.shards))
+	return ranking.NameOf(b.name, clusterMember(member), b.shards)
 }
 
 func clusterMember(number int) string { return fmt.Sprint("m", number) }

@@ -19,9 +19,5 @@ func Shards() int {
 // NameOf is the name under which Redis holds a member of an instance in this run of the tests, if the definition of the board gives no
 // shards and may give some.
 func NameOf(instance, member string) string {
-	shards := Shards()
-	if shards == 0 {
-		return instance
-	}
-	return keyspace.Shard(instance, keyspace.ShardOf(member, shards))
+	return keyspace.NameOf(instance, member, Shards())
 }

@@ -244,6 +244,14 @@ var shardEnds = [...]string{"00", "02", "01", "03", "40", "42", "41", "43", "20"
 // The slash follows a name, so the tag is that of no board, event or kind.
 func Shard(instance string, number int) string { return instance + "/" + shardEnds[number] }
 
+// NameOf is the name under which Redis holds a member of an instance: that of the member's shard, or of the instance if it has no shards.
+func NameOf(instance, member string, shards int) string {
+	if shards == 0 {
+		return instance
+	}
+	return Shard(instance, ShardOf(member, shards))
+}
+
 // ParseShard returns the instance and the number of a name that Shard has made. A name without a slash is that of an instance: number 0.
 func ParseShard(name string) (instance string, number int) {
 	instance, end, _ := strings.Cut(name, "/")

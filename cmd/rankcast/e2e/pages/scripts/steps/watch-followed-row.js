@@ -2,7 +2,7 @@
 var board = page.board(),
 	root = board.shadowRoot;
 board.removeAttribute('around'); // neighbours would change the height
-delete board.dataset.state; // until the subscription without neighbours is live: this one was, and what is between is not announced
+delete board.dataset.state; // it is that of the subscription with neighbours; the element sets that of the new one
 board.setAttribute = (set =>
 	function (name, value) {
 		if (name !== 'around') set.call(this, name, value);
