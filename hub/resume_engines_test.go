@@ -101,7 +101,7 @@ func checkResumes(t *testing.T, e resumeEngine, cases int, families ...definitio
 	t.Cleanup(truth.close)
 	runs := 0
 	for _, family := range families {
-		require.NoError(t, truth.DefineBoard(t.Context(), family, ranking.Moderator{}))
+		despiteFaults(t, func() error { return truth.DefineBoard(t.Context(), family, ranking.Moderator{}) })
 		proptest.Check(t, cases, func(t *rapid.T) {
 			runs++
 			w := &enginesWorld{T: t, resumeEngine: e, truth: truth, family: family,
@@ -152,8 +152,7 @@ func (w *enginesWorld) run() {
 		for i := range 20 {
 			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 5})
 		}
-		_, err := w.truth.Apply(context.Background(), w.name, updates)
-		require.NoError(w, err)
+		w.apply(updates...)
 	}
 	w.write(rapid.IntRange(1, 8).Draw(w.T, "writes at first"))
 	var first []func()
@@ -273,25 +272,33 @@ func (w *enginesWorld) updates(n int) (all []definition.Update) {
 // write writes some updates, one by one.
 func (w *enginesWorld) write(n int) {
 	for _, u := range w.updates(n) {
-		w.despiteCuts(func() error {
-			_, err := w.truth.Apply(context.Background(), w.name, []definition.Update{u})
-			return err
-		})
+		w.apply(u)
 	}
 }
 
-// despiteCuts calls do again where it fails: a connection that was cut may be found only now.
-func (w *enginesWorld) despiteCuts(do func() error) {
-	err := redistest.Poll(context.Background(), func() error {
-		err := do()
-		if err != nil && !errors.Is(err, definition.ErrUnavailable) {
-			w.Fatal(err)
+// apply sends updates until each of them has been acknowledged.
+func (w *enginesWorld) apply(updates ...definition.Update) {
+	despiteFaults(w, func() error {
+		outcomes, err := w.truth.Apply(context.Background(), w.name, updates)
+		for _, o := range outcomes {
+			err = errors.Join(err, o.Err)
 		}
 		return err
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+}
+
+// despiteFaults calls do again where it fails: a fault may be found only now, that of an earlier case too.
+func despiteFaults(t require.TestingT, do func() error) {
+	var final error // calling again does not help
+	require.NoError(t, redistest.Poll(context.Background(), func() error {
+		err := do()
+		if err != nil && !errors.Is(err, definition.ErrUnavailable) {
+			final = err
+			return nil
+		}
+		return err
+	}))
+	require.NoError(t, final)
 }
 
 // goBack restores another state of a server while writes go on. At times more writes follow, up to the seq of before.
@@ -320,7 +327,7 @@ func (w *enginesWorld) goBack() {
 
 // page is what Redis holds.
 func (w *enginesWorld) page() (p ranking.Page) {
-	w.despiteCuts(func() (err error) {
+	despiteFaults(w, func() (err error) {
 		p, err = w.truth.Page(context.Background(), w.name, 1, 100)
 		return err
 	})
