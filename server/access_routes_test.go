@@ -69,6 +69,9 @@ var rights = map[string]string{
 	"GET /v1/boards/a/live":            "rvA",
 	"GET /boards/a/card.png":           "nrwmMAvo", // 404 to those who may not read the board
 	"POST /v1/tickets":                 "rwmMAvo",
+	"GET /v1/session":                  "moA",
+	"POST /v1/session":                 "moA",
+	"DELETE /v1/session":               "nrwmMAvo",
 	"GET /v1/live":                     "nrwmMAvo", // no WebSocket handshake: 400
 	"GET /healthz":                     callers,    // also with credentials that are not valid
 	"GET /readyz":                      "nrwmMAvo",

@@ -22,6 +22,7 @@ var (
 	moderatesBoard   = gate.Need{Scope: access.ScopeModerate, Resource: access.BoardResource}
 	moderatesEvent   = gate.Need{Scope: access.ScopeModerate, Resource: access.EventResource}
 	moderatesKind    = gate.Need{Scope: access.ScopeModerate, Resource: access.KindResource}
+	moderatesAny     = gate.Need{Scope: access.ScopeModerate}
 	administersBoard = gate.Need{Scope: access.ScopeAdmin, Resource: access.BoardResource}
 	// The caller of an event stream may come with a ticket.
 	streamsBoard     = gate.Need{Scope: access.ScopeRead, Resource: access.BoardResource, TakesTicket: true, TakesNoTurn: true}
@@ -73,13 +74,16 @@ func (s *Server) apiRoutes() []route {
 		{"DELETE", "/v1/members/:kind/:member/profile", writesKind, request.WithoutParameters(s.deleteProfile)},
 		{"GET", "/v1/members/:kind/:member/erasure", moderatesKind, request.WithoutQuery(s.getErasure)},
 		{"POST", "/v1/reindex/:kind", administersKind, s.postReindex},
-		{"GET", "/v1/audit", gate.Need{Scope: access.ScopeModerate}, s.listAudit},
+		{"GET", "/v1/audit", moderatesAny, s.listAudit},
 		{"GET", "/v1/events", readsList, request.WithoutQuery(s.listEvents)},
 		{"GET", "/v1/events/:event", readsEvent, request.WithoutQuery(s.getEvent)},
 		{"PUT", "/v1/events/:event", administersEvent, request.WithoutQuery(s.putEvent)},
 		{"DELETE", "/v1/events/:event", administersEvent, request.WithoutParameters(s.deleteEvent)},
 		{"POST", "/v1/events/:event", writesEvent, s.postEvents},
 		{"POST", "/v1/events/:event/take-back", moderatesEvent, request.WithoutQuery(s.takeBackEvent)},
+		{"GET", "/v1/session", moderatesAny, request.WithoutQuery(s.getSession)},
+		{"POST", "/v1/session", moderatesAny, request.WithoutParameters(s.postSession)},
+		{"DELETE", "/v1/session", gate.Need{Public: true}, request.WithoutParameters(s.deleteSession)},
 		{"POST", "/v1/tickets", gate.Need{Credentials: true}, request.WithoutParameters(s.postTickets)},
 		{"GET", "/v1/live", gate.Need{Public: true, TakesNoTurn: true}, s.live}, // each message needs what the same request by HTTP needs
 		{"GET", "/v1/boards/:board/live", streamsBoard, s.getStream},

@@ -78,7 +78,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	origins := origin.New(cfg.Origins, s.hosts.Names, cfg.Log)
 	s.gate = gate.New(gate.Config{
 		Guard: s.guard, Limits: s.limits, TrustedProxies: cfg.TrustedProxies, Origins: origins, Hosts: s.hosts, ChecksHost: len(cfg.Hosts) > 0,
-		Certificate: cfg.Certificate, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, Tickets: store,
+		Certificate: cfg.Certificate, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, Tickets: store, Sessions: store,
 		NotFound: func(c *echo.Context) (bool, error) { return s.pages.ServeNotFound(c) }, Log: cfg.Log,
 	})
 	s.entries = &entry.Reader{Store: store, Warn: s.gate.WarnOnceASecond}

@@ -2,7 +2,9 @@ package access
 
 import (
 	"iter"
+	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +15,18 @@ const (
 	forwardedProto  = "X-Forwarded-Proto"
 	forwardedPrefix = "X-Forwarded-Prefix"
 )
+
+// IsLocal reports whether a program on the machine of the node sent a request, and no proxy passed it on: not for its own
+// clients, which may be anywhere, either.
+func IsLocal(r *http.Request) bool {
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Forwarded-") || slices.Contains([]string{forwardedHeader, "Via", "X-Real-Ip"}, name) {
+			return false
+		}
+	}
+	peer, ok := parseNode(r.RemoteAddr)
+	return ok && peer.IsLoopback()
+}
 
 // elementsFromRight splits the lines of a header that is a list at its commas, and gives the last element
 // first. A comma within quotes does not separate. It starts at the right because only the right end is sure

@@ -36,7 +36,7 @@ const (
 type Caller struct {
 	kind      callerType
 	own       rights
-	anonymous *rights // which a viewer has too; else nil
+	anonymous *rights // which a viewer has too, and the reading ones also the caller of a session; else nil
 	public    *rights // those of anonymous, which a key does not have: for the text of a refusal; else nil
 
 	key    *key    // of a keyCaller
@@ -73,6 +73,21 @@ func (c *Caller) Sub() string {
 		return ""
 	}
 	return c.viewer.Sub
+}
+
+// Grants are the scopes of the caller, and the patterns of the boards, events and kinds for which it has them. Who may do
+// anything with all resources has "*".
+func (c *Caller) Grants() (scopes, boards, events, kinds []string) {
+	if c.MayAll() {
+		all := []string{"*"}
+		return ScopeNames(), all, all, all
+	}
+	for _, s := range scopeNames {
+		if c.own.has(s.scope) {
+			scopes = append(scopes, s.name)
+		}
+	}
+	return scopes, c.own.boards, c.own.events, c.own.kinds
 }
 
 // IsBounded reports whether the caller is a viewer or anonymous. The definition of an event decides what those may

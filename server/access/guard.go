@@ -268,6 +268,9 @@ func (g *Guard) Renew(c *Caller) (*Caller, error) {
 	switch c.kind {
 	case keyCaller:
 		if k := find(l.policy.keys, c.key.hash); k != nil {
+			if c.anonymous != nil { // of a session
+				return l.policy.sessionCaller(k), nil
+			}
 			return k.caller, nil
 		}
 	case viewerCaller:

@@ -284,6 +284,9 @@ func (k Keys) DeliveryTurns() string { return k.Tag("/") + "turns" }
 // so that a cluster spreads tickets over its masters.
 func (k Keys) Ticket(hash string) string { return k.Tag("/ticket/"+hash) + "k" }
 
+// Session is a string: the key of an operator's session, and when the session expires. hash is that of the session's id.
+func (k Keys) Session(hash string) string { return k.Tag("/session/"+hash) + "k" }
+
 // EventIDs returns two hashes: request id to the record of one call of the event, see Ids.
 func (k Keys) EventIDs(event string) [2]string { return k.Ids("/" + event) }
 

@@ -17,20 +17,26 @@ import (
 // bearer is the scheme of the field Authorization (RFC 6750, section 2.1).
 const bearer = "Bearer"
 
-// authenticate finds the caller of a request to the API by the field Authorization, and that of an event stream
-// also by its ticket. It refuses credentials that are not valid, also where none are needed: a client must learn
+// authenticate finds the caller of a request to the API by the field Authorization, or else by its session, and that of an
+// event stream also by its ticket. It refuses credentials that are not valid, also where none are needed: a client must learn
 // that its key has been withdrawn. Pages are the same for all callers.
 func (g *Gate) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c *echo.Context) error {
+	return func(c *echo.Context) (err error) {
 		version, caller := g.cfg.Guard.Version(), g.cfg.Guard.Anonymous()
 		n := g.needOf(c, c.Request().Method)
 		isAPI := strings.HasPrefix(c.Request().URL.Path, "/v1/") || n != Need{} && !n.KnowsNoCaller
-		if fields := c.Request().Header["Authorization"]; len(fields) > 0 && isAPI && !g.cfg.Guard.Open() {
+		switch fields := c.Request().Header["Authorization"]; {
+		case !isAPI || g.cfg.Guard.Open():
+		case len(fields) > 0:
 			credentials, err := readBearer(fields)
 			if err != nil {
 				return err
 			}
 			if caller, err = g.cfg.Guard.Authenticate(c.Request().Context(), credentials); err != nil {
+				return err
+			}
+		default:
+			if caller, err = g.callerOfSession(c, caller); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v5"
 	"github.com/labstack/echo/v5/middleware"
 
+	"rankcast/ranking/lru"
 	"rankcast/server/access"
 	"rankcast/server/certificate"
 	"rankcast/server/internal/host"
@@ -32,6 +33,7 @@ type Config struct {
 	// WriteTimeout and PingAfter are those of an HTTP/2 connection.
 	WriteTimeout, PingAfter time.Duration
 	Tickets                 TicketStore
+	Sessions                SessionStore
 	// NotFound may answer a request for a path that does not exist, and reports whether it has.
 	NotFound func(c *echo.Context) (answered bool, err error)
 	Log      *slog.Logger
@@ -42,6 +44,7 @@ type Gate struct {
 	cfg       Config
 	addresses *access.Addresses
 	needs     Needs
+	sessions  *lru.Cache[string, session] // by hash: those that requests to this node had
 
 	checksHost              atomic.Bool
 	loggedAt                atomic.Int64 // time of the last log entry about a failed request, Unix ns
@@ -50,7 +53,7 @@ type Gate struct {
 
 // New makes a Gate. Protect tells it of the routes.
 func New(cfg Config) *Gate {
-	g := &Gate{cfg: cfg, addresses: access.NewAddresses(cfg.TrustedProxies, cfg.Log)}
+	g := &Gate{cfg: cfg, addresses: access.NewAddresses(cfg.TrustedProxies, cfg.Log), sessions: lru.New[string, session](maxSessions)}
 	g.checksHost.Store(cfg.ChecksHost)
 	return g
 }

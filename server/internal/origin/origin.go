@@ -109,6 +109,22 @@ func IsForeign(r *http.Request) bool {
 	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) || !isWeb(u) || r.TLS != nil && u.Scheme != "https"
 }
 
+// IsOwn reports whether a request comes from a page of this server, as far as its browser tells, or from no page. A socket,
+// and a request that changes something, must prove it by a header that browsers set and pages cannot.
+func IsOwn(r *http.Request) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	site := r.Header.Get("Sec-Fetch-Site") // W3C, Fetch Metadata Request Headers; only to HTTPS and localhost
+	switch {
+	case site != "" && site != "same-origin" && !(site == "none" && reads):
+		return false
+	case r.Header.Get("Origin") != "":
+		return !IsForeign(r)
+	case r.Header.Get("Upgrade") != "":
+		return false
+	}
+	return reads || site == "same-origin"
+}
+
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 var (
