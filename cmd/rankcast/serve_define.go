@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/cmd/rankcast/internal/define"
 	"rankcast/cmd/rankcast/internal/demo"
@@ -69,7 +65,10 @@ func logChanged(log *slog.Logger, before, now definition.Set) {
 		if !there {
 			continue
 		}
-		names := changedFields(old, is[named])
+		var names []string
+		for _, change := range definition.Changes(old, is[named]) {
+			names = append(names, change.Field)
+		}
 		if len(names) == 0 {
 			continue
 		}
@@ -93,31 +92,6 @@ func byName(set definition.Set) map[string]any {
 		all["event "+e.Name] = e
 	}
 	return all
-}
-
-// changedFields names the fields in which two definitions differ, as a boards file names them.
-func changedFields(was, is any) (names []string) {
-	old, now := fieldsOf(was), fieldsOf(is)
-	all := maps.Clone(old)
-	maps.Copy(all, now)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if !bytes.Equal(old[name], now[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// fieldsOf are the fields of a definition, as JSON. The store has encoded the definition before.
-func fieldsOf(definition any) (fields map[string]jsontext.Value) {
-	encoded, err := json.Marshal(definition, json.Deterministic(true))
-	if err == nil {
-		err = json.Unmarshal(encoded, &fields)
-	}
-	if err != nil {
-		panic("the store has taken a definition that is not JSON: " + err.Error())
-	}
-	return fields
 }
 
 // ofFile names the boards file in an error.

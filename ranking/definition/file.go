@@ -134,24 +134,6 @@ func (defs *Set) readEvents(v Value) error {
 	return errors.Join(errs...)
 }
 
-// ParseBoardYAML reads the definition of one board from its value in a boards file, such as
-// {period: week, timezone: Asia/Shanghai}; a text without a value has the defaults. The result
-// is normalized. An error is a FieldError that names the field as ParseBoard does.
-func ParseBoardYAML(board, text string) (Board, error) {
-	d := Board{Name: board}
-	v, err := ParseYAML([]byte(text))
-	switch {
-	case errors.Is(err, ErrNoYAML):
-		err = nil
-	case err == nil && v.Kind != 'n':
-		err = d.read(v)
-	}
-	if err == nil {
-		d, err = d.Normalize()
-	}
-	return d, Rooted("definition", err)
-}
-
 // readInFile reads an event of a file: a list of updates, or an object.
 func (e *Event) readInFile(v Value) error {
 	if v.Kind == '{' {

@@ -96,23 +96,23 @@ func TestBoardInYAML(t *testing.T) {
 		`{"mode": "best"}`:         {Mode: Best},
 		"{window: 3h}":             {Window: 3 * day / 24},
 	} {
-		got := redistest.Must(ParseBoardYAML("laps", text))(t, text)
+		got := redistest.Must(ParseBoardYAML("laps", []byte(text)))(t, text)
 		want.Name = "laps"
 		want := redistest.Must(want.Normalize())(t)
 		require.Equal(t, want, got, text)
 	}
 	for text, field := range map[string]string{
-		"best":               "definition",
-		"[mode]":             "definition",
-		"{mode: best":        "definition",
-		"{}\n---\n{}":        "definition",
+		"best":               "",
+		"[mode]":             "",
+		"{mode: best":        "",
+		"{}\n---\n{}":        "",
 		"{mode: most}":       "mode",
 		"{modes: best}":      "modes",
 		"{board: other}":     "board",
 		"{display: {x: 1}}":  "display.x",
 		"{union: {of: [1]}}": "union.of[0]",
 	} {
-		refused(t, redistest.ErrorOf(ParseBoardYAML("laps", text)), field, text)
+		refused(t, redistest.ErrorOf(ParseBoardYAML("laps", []byte(text))), field, text)
 	}
-	refused(t, redistest.ErrorOf(ParseBoardYAML("My laps", "")), "board", "a name")
+	refused(t, redistest.ErrorOf(ParseBoardYAML("My laps", nil)), "board", "a name")
 }

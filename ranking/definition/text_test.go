@@ -110,7 +110,7 @@ func TestTextsOfDefinitions(t *testing.T) {
 		"boards: {b: {}}\nevents: {e: [{board: b, member: \"m\\u2029\", score: 1}]}"} {
 		require.ErrorContains(t, redistest.ErrorOf(ParseFile([]byte(file))), "has the character U+202", file)
 	}
-	require.ErrorContains(t, redistest.ErrorOf(ParseBoardYAML("b", "{display: {unit: \"p\\u202e\"}}")), "has the character U+202E")
+	require.ErrorContains(t, redistest.ErrorOf(ParseBoardYAML("b", []byte("{display: {unit: \"p\\u202e\"}}"))), "has the character U+202E")
 }
 
 func TestExpandOfUnsafeTexts(t *testing.T) {

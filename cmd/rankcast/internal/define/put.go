@@ -96,9 +96,9 @@ func (p *Put) Run(ctx context.Context) error {
 // definitions reads and checks what to put.
 func (p *Put) definitions() (definition.Set, error) {
 	if p.File == "" {
-		d, err := definition.ParseBoardYAML(p.Board, p.Definition)
+		d, err := definition.ParseBoardYAML(p.Board, []byte(p.Definition))
 		if err != nil {
-			return definition.Set{}, fmt.Errorf("%s: %w", p.Board, err)
+			return definition.Set{}, fmt.Errorf("%s: %w", p.Board, definition.Rooted("definition", err))
 		}
 		return definition.Set{Boards: []definition.Board{d}}, nil
 	}
