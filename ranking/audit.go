@@ -21,7 +21,8 @@ type Moderator struct {
 
 const maxReasonBytes = 256
 
-func (m Moderator) check() error {
+// Check returns a FieldError, "reason" or "by", for a text that the audit does not take.
+func (m Moderator) Check() error {
 	for _, f := range []struct{ name, text string }{{"reason", m.Reason}, {"by", m.By}} {
 		if f.text == "" {
 			continue
@@ -37,7 +38,7 @@ func (m Moderator) check() error {
 type Action struct {
 	Line   string    `json:"-"`               // cursor; later lines have greater ones
 	At     time.Time `json:"-"`               // when Redis added the line
-	Action string    `json:"action"`          // hide, show, set, take_back, erase, define_board, delete_board, define_event or delete_event
+	Action string    `json:"action"`          // one of Actions
 	Board  string    `json:"board,omitzero"`  // the instance, for an act on one board; or the board that was defined or deleted
 	Kind   string    `json:"kind,omitzero"`   // of the members, for an act on all boards of a kind
 	Event  string    `json:"event,omitzero"`  // the event that was taken back, defined or deleted
@@ -48,6 +49,18 @@ type Action struct {
 	Was    *int64    `json:"was,omitzero"`    // the score before
 	Moderator
 }
+
+const (
+	actionHide, actionShow               = "hide", "show"
+	actionSet, actionTakeBack            = "set", "take_back"
+	actionErase                          = "erase"
+	actionDefineBoard, actionDeleteBoard = "define_board", "delete_board"
+	actionDefineEvent, actionDeleteEvent = "define_event", "delete_event"
+)
+
+// Actions are the acts that have lines in the audit.
+var Actions = []string{actionHide, actionShow, actionSet, actionTakeBack, actionErase, actionDefineBoard, actionDeleteBoard,
+	actionDefineEvent, actionDeleteEvent}
 
 // MaxAudit is the most lines that one call of Audit reads.
 const MaxAudit = 1000

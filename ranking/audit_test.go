@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -79,6 +80,44 @@ func TestAuditOfDefinitions(t *testing.T) {
 		require.Equal(t, []string{"define_board b", "define_board f:{x}", "define_event e", "define_board b", "define_event e",
 			"delete_board f:1",
 			"delete_event e", "delete_board b", "delete_board f:{x}"}, got)
+	})
+}
+
+// Each definition that a call adds or changes leaves a line. Of many callers that make the same change, on whichever node, one
+// leaves the lines.
+func TestAuditOfManyDefinitions(t *testing.T) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
+		nodes := []*Store{newNode(t, url), newNode(t, url)}
+		set := definition.Set{
+			Boards: []definition.Board{{Name: "a"}, {Name: "f:{x}"}},
+			Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "a", Member: "{m}", Score: "1"}}}},
+		}
+		start := Moderator{Reason: "start"}
+		want := []string{}
+		defineAll := func(lines ...string) {
+			t.Helper()
+			for _, err := range concurrently(func(caller int) error { return nodes[caller%2].DefineAudited(t.Context(), set, start) }) {
+				require.NoError(t, err)
+			}
+			want = append(want, lines...)
+			var got []string
+			for _, a := range must(nodes[0].Audit(t.Context(), "", MaxAudit))(t) {
+				require.Equal(t, start, a.Moderator)
+				got = append(got, a.Action+" "+a.Board+a.Event)
+			}
+			slices.Reverse(got)
+			require.Equal(t, want, got)
+		}
+		defineAll("define_board a", "define_board f:{x}", "define_event e")
+		defineAll()
+		set.Boards[1].Ends = time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC) // its housekeeping is due at another time
+		set.Events[0].Sender = "m"
+		defineAll("define_board f:{x}", "define_event e")
+		set.Boards = append(set.Boards, definition.Board{Name: "f:{other}"})
+		require.ErrorIs(t, nodes[0].DefineAudited(t.Context(), set, start), definition.ErrConflict)
+		refused(t, nodes[0].DefineAudited(t.Context(), definition.Set{}, Moderator{Reason: "\x00"}), "reason")
+		set.Boards = set.Boards[:2]
+		defineAll()
 	})
 }
 

@@ -367,8 +367,15 @@ func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) 
 	for _, slot := range empty {
 		keys = append(keys, c.keys.Instances(slot))
 	}
-	args := appendTexts([]any{d.version, newEpoch(), do.deadline, grace.Microseconds(), do.line, auditKept, Layout, len(do.reschedule)},
-		do.reschedule)
+	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), auditKept, Layout, len(do.acts), len(do.reschedule)}
+	for _, act := range do.acts {
+		line, err := act.line()
+		if err != nil {
+			return err
+		}
+		args = append(args, line)
+	}
+	args = appendTexts(args, do.reschedule)
 	for _, field := range slices.Sorted(maps.Keys(do.fields)) {
 		args = append(args, field, do.fields[field])
 	}

@@ -24,18 +24,20 @@ func (s *Store) Define(ctx context.Context, all definition.Set) error {
 	return s.defineAll(ctx, all, located.LocateInFile, nil)
 }
 
-// DefineBoard is Define for one board or family. A FieldError names the field alone. A call that
-// changes something adds one line to the audit, with by.
-func (s *Store) DefineBoard(ctx context.Context, board definition.Board, by Moderator) error {
-	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, asGiven,
-		&Action{Action: "define_board", Board: board.Name, Moderator: by})
+// DefineAudited is Define that adds a line to the audit, with by, for each board and each event that it adds or changes.
+func (s *Store) DefineAudited(ctx context.Context, all definition.Set, by Moderator) error {
+	return s.defineAll(ctx, all, located.LocateInFile, &by)
 }
 
-// DefineEvent is Define for one event. A FieldError names the field alone, such as
-// updates[0].board. A call that changes something adds one line to the audit, with by.
+// DefineBoard is DefineAudited for one board or family. A FieldError names the field alone.
+func (s *Store) DefineBoard(ctx context.Context, board definition.Board, by Moderator) error {
+	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, asGiven, &by)
+}
+
+// DefineEvent is DefineAudited for one event. A FieldError names the field alone, such as
+// updates[0].board.
 func (s *Store) DefineEvent(ctx context.Context, event definition.Event, by Moderator) error {
-	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, asGiven,
-		&Action{Action: "define_event", Event: event.Name, Moderator: by})
+	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, asGiven, &by)
 }
 
 // located is a board or an event.
@@ -50,39 +52,64 @@ func asGiven(_ located, err error) error { return err }
 // CheckDefine returns the error that Define would return now, and changes nothing. A later call of
 // Define may fail all the same, because other callers define boards and write to them.
 func (s *Store) CheckDefine(ctx context.Context, all definition.Set) error {
-	plan, err := s.planAll(all, located.LocateInFile)
+	_, err := s.check(ctx, all, located.LocateInFile)
+	return err
+}
+
+// CheckBoard returns the error that DefineBoard would return now, and changes nothing. It also returns the present
+// definition of the board, nil for a new one.
+func (s *Store) CheckBoard(ctx context.Context, board definition.Board) (was *definition.Board, err error) {
+	d, err := s.check(ctx, definition.Set{Boards: []definition.Board{board}}, asGiven)
+	if err != nil || d.boards[board.Slot()] == nil {
+		return nil, err
+	}
+	return &d.boards[board.Slot()].Board, nil
+}
+
+// CheckEvent is CheckBoard for an event.
+func (s *Store) CheckEvent(ctx context.Context, event definition.Event) (was *definition.Event, err error) {
+	d, err := s.check(ctx, definition.Set{Events: []definition.Event{event}}, asGiven)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	return d.events[event.Name], nil
+}
+
+// check returns the error that a call with these definitions would return now, or the definitions in Redis.
+func (s *Store) check(ctx context.Context, all definition.Set, at locateError) (*definitions, error) {
+	plan, err := s.planAll(all, at)
+	if err != nil {
+		return nil, err
 	}
 	d, err := s.catalog.readFresh(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c, err := plan(d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout) // of all counts together
 	defer cancel()
 	for _, slot := range slices.Sorted(maps.Keys(c.mustBeEmpty)) {
 		instances, err := s.rdb.ZCard(ctx, s.keys.Instances(slot)).Result()
 		if err != nil {
-			return fmt.Errorf("count the instances of %q: %w: %w", slot, definition.ErrUnavailable, err)
+			return nil, fmt.Errorf("count the instances of %q: %w: %w", slot, definition.ErrUnavailable, err)
 		}
 		if instances > 0 {
-			return c.mustBeEmpty[slot]
+			return nil, c.mustBeEmpty[slot]
 		}
 	}
-	return nil
+	return d, nil
 }
 
-// defineAll adds or changes definitions. act is the line of the audit; nil for none.
-func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateError, act *Action) error {
+// defineAll adds or changes definitions. by is their author for the audit; nil for no lines.
+func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateError, by *Moderator) error {
 	plan, err := s.planAll(all, at)
 	if err != nil {
 		return err
 	}
-	return s.define(ctx, plan, act)
+	return s.define(ctx, plan, by)
 }
 
 // planAll returns the plan of the change that adds definitions. It refuses a definition that is not valid.
@@ -105,17 +132,12 @@ func (s *Store) planAll(all definition.Set, at locateError) (plan func(*definiti
 	}, nil
 }
 
-// define writes the change that plan returns, if any, and with it the line of the audit; act is
-// nil for no line. When another node has changed the definitions in the meantime, define reads
+// define writes the change that plan returns, if any, and with it the lines of its acts in the audit. by is
+// their author; nil for no lines. When another node has changed the definitions in the meantime, define reads
 // them and calls plan again.
-func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChange, error), act *Action) error {
-	var line []byte
-	if act != nil {
-		if err := act.Moderator.check(); err != nil {
-			return err
-		}
-		var err error
-		if line, err = act.line(); err != nil {
+func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChange, error), by *Moderator) error {
+	if by != nil {
+		if err := by.Check(); err != nil {
 			return err
 		}
 	}
@@ -137,7 +159,7 @@ func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChan
 		if err != nil || len(c.fields) == 0 {
 			return err
 		}
-		c.line = line
+		c.signActs(by)
 		switch err := s.catalog.change(ctx, d, c); {
 		case err == nil:
 			_, err := s.catalog.readFresh(ctx) // so that the caller can use the definition
@@ -158,7 +180,18 @@ type catalogChange struct {
 	mustBeEmpty map[string]error  // slots that must have no instances, to the error where one has
 	reschedule  []string          // slots that need housekeeping once all nodes know the change
 	deadline    int64             // the script refuses the change after this time, µs since 1970; 0: never
-	line        []byte            // of the audit; empty for none
+	acts        []Action          // that the change is, for the audit
+}
+
+// signActs gives the acts their author; nil leaves them out.
+func (c *catalogChange) signActs(by *Moderator) {
+	if by == nil {
+		c.acts = nil
+		return
+	}
+	for i := range c.acts {
+		c.acts[i].Moderator = *by
+	}
 }
 
 // applyBefore sets a deadline for the change, in µs since 1970. The earliest deadline
@@ -198,9 +231,14 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 			c.mustBeEmpty[slot] = at(b, err)
 		}
 		there[slot] = true
-		if changed, err := d.planField(c, field, b); err != nil {
+		changed, err := d.planField(c, field, b)
+		if err != nil {
 			return c, err
-		} else if changed && d.boards[slot] != nil && !b.SameLifetime(d.boards[slot].Board) {
+		}
+		if changed {
+			c.acts = append(c.acts, Action{Action: actionDefineBoard, Board: b.Name})
+		}
+		if changed && d.boards[slot] != nil && !b.SameLifetime(d.boards[slot].Board) {
 			c.reschedule = append(c.reschedule, slot) // its housekeeping is due at another time
 		}
 		d.planIDs(c, field, d.boardIDsCount(slot), b.IDsCount())
@@ -217,8 +255,10 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 			return c, at(e, err)
 		}
 		named[eventField+e.Name] = true
-		if _, err := d.planField(c, eventField+e.Name, e); err != nil {
+		if changed, err := d.planField(c, eventField+e.Name, e); err != nil {
 			return c, err
+		} else if changed {
+			c.acts = append(c.acts, Action{Action: actionDefineEvent, Event: e.Name})
 		}
 		d.planIDs(c, eventField+e.Name, d.eventIDsCount(e), e.IDsCount())
 	}
@@ -342,11 +382,10 @@ func (s *Store) Delete(ctx context.Context, board string, by Moderator) error {
 		if union := d.boardsAfter(nil).unionOf(t.Slot()); union != "" {
 			return catalogChange{}, conflict("board", "%q is a source of union %q: change or delete the union first", board, union)
 		}
-		return catalogChange{fields: map[string]string{leavingField + t.Slot(): "now"}, reschedule: []string{t.Slot()}}, nil
-	}, &Action{Action: actionDeleteBoard, Board: board, Moderator: by})
+		return catalogChange{fields: map[string]string{leavingField + t.Slot(): "now"}, reschedule: []string{t.Slot()},
+			acts: []Action{{Action: actionDeleteBoard, Board: board}}}, nil
+	}, &by)
 }
-
-const actionDeleteBoard = "delete_board"
 
 // DeleteEvent deletes an event. The updates that it made stay. It adds a line to the audit, with
 // by.
@@ -357,13 +396,14 @@ func (s *Store) DeleteEvent(ctx context.Context, event string, by Moderator) err
 		}
 		// Housekeeping keeps its ids for late retries, and no longer.
 		fields := map[string]string{eventField + event: "", idsField + eventField + event: ""}
-		return catalogChange{fields: fields, reschedule: []string{"/" + event}}, nil
-	}, &Action{Action: "delete_event", Event: event, Moderator: by})
+		return catalogChange{fields: fields, reschedule: []string{"/" + event},
+			acts: []Action{{Action: actionDeleteEvent, Event: event}}}, nil
+	}, &by)
 }
 
 // deleteInstance deletes all data of an instance.
 func (s *Store) deleteInstance(ctx context.Context, n definition.Name, by Moderator) error {
-	if err := by.check(); err != nil {
+	if err := by.Check(); err != nil {
 		return err
 	}
 	d, err := s.catalog.readFresh(ctx)

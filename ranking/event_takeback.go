@@ -45,7 +45,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 	if err != nil {
 		return TakenBack{}, err
 	}
-	if err := cmp.Or(definition.CheckText("id", id), sender.check(), by.check()); err != nil {
+	if err := cmp.Or(definition.CheckText("id", id), sender.check(), by.Check()); err != nil {
 		return TakenBack{}, err
 	}
 	o := EventCall{ID: id, Sender: sender}
@@ -91,7 +91,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 
 // takeBackAction is the line of the audit for taking back the occurrence.
 func (o EventCall) takeBackAction(event string, by Moderator) Action {
-	a := Action{Action: "take_back", Event: event, ID: o.ID, Moderator: by}
+	a := Action{Action: actionTakeBack, Event: event, ID: o.ID, Moderator: by}
 	if o.Sender != nil {
 		a.Sub = &o.Sender.Sub
 	}

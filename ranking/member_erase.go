@@ -42,10 +42,10 @@ const maxErasures = 10_000
 // It returns ErrOverloaded while 10,000 other members of the kind wait to be erased; then nothing
 // has changed.
 func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (Erasure, error) {
-	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), by.check()); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), by.Check()); err != nil {
 		return Erasure{}, err
 	}
-	line, err := Action{Action: "erase", Kind: kind, Member: member, Moderator: by}.line()
+	line, err := Action{Action: actionErase, Kind: kind, Member: member, Moderator: by}.line()
 	if err != nil {
 		return Erasure{}, err
 	}

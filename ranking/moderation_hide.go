@@ -126,13 +126,11 @@ func (s *Store) moderateKind(ctx context.Context, action, kind, member string, b
 	return nil
 }
 
-const actionHide, actionShow = "hide", "show"
-
 // setHidden records that a member is hidden or shown, and adds the act to the audit. An act
 // that changes nothing leaves no line, so a repetition leaves none. After setHidden returns,
 // this node applies the change.
 func (s *Store) setHidden(ctx context.Context, act Action) error {
-	if err := cmp.Or(definition.CheckMember(act.Member), act.Moderator.check()); err != nil {
+	if err := cmp.Or(definition.CheckMember(act.Member), act.Moderator.Check()); err != nil {
 		return err
 	}
 	line, err := act.line()

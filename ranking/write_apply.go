@@ -250,7 +250,7 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 	if by.Reason == "" {
 		return Result{}, definition.Invalid("reason", "is missing")
 	}
-	if err := by.check(); err != nil {
+	if err := by.Check(); err != nil {
 		return Result{}, err
 	}
 	outcomes, err := s.applyAs(ctx, setting, board, []definition.Update{{Member: member, Score: score}})
@@ -267,7 +267,7 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 			return r, err
 		}
 	}
-	a := Action{Action: "set", Board: board, Member: member, Score: &score, Moderator: by}
+	a := Action{Action: actionSet, Board: board, Member: member, Score: &score, Moderator: by}
 	if r.Previous != nil {
 		a.Was = &r.Previous.Score
 	}

@@ -29,7 +29,7 @@ func (s *serve) definitions() (definition.Set, error) {
 }
 
 // define adds definitions to those in Redis, and those of the demo, and logs which of those in Redis it has changed.
-// Where Redis has no board and all has none, it defines the board stars.
+// Where Redis has no board and all has none, it defines the board stars. The audit says of each change what made it.
 func (s *serve) define(ctx context.Context, store *ranking.Store, log *slog.Logger, all definition.Set) error {
 	var before definition.Set
 	var err error
@@ -39,10 +39,12 @@ func (s *serve) define(ctx context.Context, store *ranking.Store, log *slog.Logg
 	if before.Events, err = store.Events(ctx); err != nil {
 		return err
 	}
+	why := ranking.Moderator{Reason: "boards file of a node that started"}
 	if len(all.Boards) == 0 && len(before.Boards) == 0 && !s.Demo {
 		all.Boards = []definition.Board{{Name: "stars"}}
+		why.Reason = "default board of a node that started"
 	}
-	if err := store.Define(ctx, all); err != nil {
+	if err := store.DefineAudited(ctx, all, why); err != nil {
 		return err
 	}
 	logChanged(log, before, all)

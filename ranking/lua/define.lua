@@ -9,21 +9,21 @@
 --       2 next         version after the change
 --       3 before       deadline: the script refuses the change from then on, µs since 1970; 0: none
 --       4 wait         µs from now until the housekeeping of the given items is due
---       5 line         for the audit; '': none
---       6 kept         lines that the audit keeps, approximately
---       7 layout       of the caller
+--       5 kept         lines that the audit keeps, approximately
+--       6 layout       of the caller
+--       7 m            number of lines for the audit
 --       8 n            number of items for the agenda
---       then n items, then two for each field:
+--       then m lines, JSON, see audit.go, then n items, then two for each field:
 --         field
 --         value        '' deletes the field; 'now' stands for now in µs since 1970
 -- Result {'ok'}, {'changed'} (there is another version, or another layout), {'late', now in µs since 1970} (the deadline
 --         has passed) or {'busy', i}: the i-th of the sorted sets, from 0, is not empty
--- Cost   O(items log n + fields)
+-- Cost   O(lines + items log n + fields)
 
 local definitions, agenda, audit = KEYS[1], KEYS[2], KEYS[3]
 local version, next_version = ARGV[1], ARGV[2]
 local before, wait = tonumber(ARGV[3]), tonumber(ARGV[4])
-local line, kept, layout, n = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
+local kept, layout, m, n = ARGV[5], ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 local EMPTY, FIRST, STEP = 4, 9, 2
 
 local call = redis.call
@@ -37,12 +37,14 @@ if before > 0 and at >= before then return {'late', now} end
 for i = EMPTY, #KEYS do
   if call('ZCARD', KEYS[i]) > 0 then return {'busy', i - EMPTY} end
 end
--- The line comes first: if Redis refuses it, the call has changed nothing.
-if line ~= '' then call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line) end
-for i = FIRST, FIRST + n - 1 do
+-- The lines come first: if Redis refuses the first of them, the call has changed nothing.
+for i = FIRST, FIRST + m - 1 do
+  call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', ARGV[i])
+end
+for i = FIRST + m, FIRST + m + n - 1 do
   call('ZADD', agenda, string.format('%.0f', at + wait), ARGV[i])
 end
-for i = FIRST + n, #ARGV, STEP do
+for i = FIRST + m + n, #ARGV, STEP do
   local field, value = ARGV[i], ARGV[i + 1]
   if value == '' then
     call('HDEL', definitions, field)

@@ -72,8 +72,10 @@ func Define(ctx context.Context, store *ranking.Store) error {
 			missing = append(missing, definition.Set{Events: []definition.Event{e}})
 		}
 	}
+	why := ranking.Moderator{Reason: "demo of a node that started"}
 	for _, one := range missing {
-		if err := store.Define(ctx, one); err != nil && !errors.Is(err, definition.ErrConflict) && !errors.Is(err, definition.ErrInvalid) {
+		err := store.DefineAudited(ctx, one, why)
+		if err != nil && !errors.Is(err, definition.ErrConflict) && !errors.Is(err, definition.ErrInvalid) {
 			return err
 		}
 	}
