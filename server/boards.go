@@ -108,16 +108,15 @@ func (s *Server) family(ctx context.Context, family string) (any, error) {
 
 // putBoard defines a board or family, or changes its definition.
 func (s *Server) putBoard(c *echo.Context) error {
-	body, err := request.ReadBody(c)
+	d, dryRun, err := readDefinition(c, "board", definition.ParseBoard, definition.ParseBoardYAML)
 	if err != nil {
 		return err
 	}
-	board := request.PathValue(c, "board")
-	d, err := definition.ParseBoard(board, body)
-	if err != nil {
-		return err
+	if dryRun {
+		was, err := s.store.CheckBoard(c.Request().Context(), d)
+		return answerPreview(c, was, d, err)
 	}
-	_, err = s.store.Definition(c.Request().Context(), board)
+	_, err = s.store.Definition(c.Request().Context(), d.Name)
 	status := definitionStatus(err, definition.ErrUnknownBoard)
 	if err := s.store.DefineBoard(c.Request().Context(), d, author(c)); err != nil {
 		return err

@@ -143,8 +143,11 @@ func TestEachWriteRefusesOtherTypes(t *testing.T) {
 		}
 		writes++
 		wanted := "application/json"
-		if strings.HasSuffix(route.Path, "/import") {
+		switch {
+		case strings.HasSuffix(route.Path, "/import"):
 			wanted = "application/x-ndjson, text/csv"
+		case route.Method == http.MethodPut && (route.Path == boardPath || route.Path == eventPath):
+			wanted = "application/json, application/yaml"
 		}
 		for _, header := range []http.Header{
 			{"Content-Type": {"multipart/form-data; boundary=x"}}, {"Content-Type": {"application/xml"}},
@@ -156,7 +159,7 @@ func TestEachWriteRefusesOtherTypes(t *testing.T) {
 			{"Content-Type": {"application/json; charset=utf-8; charset=utf-16"}}, {"Content-Type": {"application/json, text/csv"}},
 			{"Content-Type": {"application/json", "text/csv"}},
 			{"Content-Type": {"application/json; charset=utf-16"}}, {"Content-Type": {"application/json; charset=latin1"}},
-			{"Content-Type": {"text/plain;charset=windows-1252"}},
+			{"Content-Type": {"text/plain;charset=windows-1252"}}, {"Content-Type": {"application/yaml; charset=utf-16"}},
 			{"Content-Type": {"text/csv; charset=latin1"}}, {"Content-Type": {"application/x-ndjson; charset=utf-16le"}},
 			{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, {"Content-Encoding": {"br"}},
 			{"Content-Type": {"text/csv"}, "Content-Encoding": {"identity", "deflate"}},

@@ -32,13 +32,13 @@ func (s *Server) listEvents(c *echo.Context) error {
 
 // putEvent defines an event, or changes its definition.
 func (s *Server) putEvent(c *echo.Context) error {
-	body, err := request.ReadBody(c)
+	e, dryRun, err := readDefinition(c, "event", definition.ParseEvent, definition.ParseEventYAML)
 	if err != nil {
 		return err
 	}
-	e, err := definition.ParseEvent(request.PathValue(c, "event"), body)
-	if err != nil {
-		return err
+	if dryRun {
+		was, err := s.store.CheckEvent(c.Request().Context(), e)
+		return answerPreview(c, was, e, err)
 	}
 	_, err = s.store.Event(c.Request().Context(), e.Name)
 	status := definitionStatus(err, definition.ErrUnknownEvent)

@@ -44,7 +44,7 @@ func (s *Server) apiRoutes() []route {
 		{"GET", "/v1/overview", readsList, request.WithoutQuery(s.getOverview)},
 		{"GET", "/v1/boards", readsList, request.WithoutQuery(s.listBoards)},
 		{"GET", "/v1/boards/:board", readsBoard, request.WithoutQuery(s.getBoard)},
-		{"PUT", "/v1/boards/:board", administersBoard, request.WithoutQuery(s.putBoard)},
+		{"PUT", boardPath, administersBoard, s.putBoard},
 		{"DELETE", "/v1/boards/:board", administersBoard, request.WithoutParameters(s.deleteBoard)},
 		{"GET", "/v1/boards/:board/periods", readsBoard, request.WithoutQuery(s.listPeriods)},
 		{"GET", "/v1/boards/:board/instances", readsBoard, s.listInstances},
@@ -77,7 +77,7 @@ func (s *Server) apiRoutes() []route {
 		{"GET", "/v1/audit", moderatesAny, s.listAudit},
 		{"GET", "/v1/events", readsList, request.WithoutQuery(s.listEvents)},
 		{"GET", "/v1/events/:event", readsEvent, request.WithoutQuery(s.getEvent)},
-		{"PUT", "/v1/events/:event", administersEvent, request.WithoutQuery(s.putEvent)},
+		{"PUT", eventPath, administersEvent, s.putEvent},
 		{"DELETE", "/v1/events/:event", administersEvent, request.WithoutParameters(s.deleteEvent)},
 		{"POST", "/v1/events/:event", writesEvent, s.postEvents},
 		{"POST", "/v1/events/:event/take-back", moderatesEvent, request.WithoutQuery(s.takeBackEvent)},
@@ -103,6 +103,8 @@ func (s *Server) addRoutes(e *echo.Echo, routes []route) {
 			get(r.path, r.handler)
 		case r.method == http.MethodGet || r.path == importPath:
 			e.Add(r.method, r.path, r.handler)
+		case r.method == http.MethodPut && (r.path == boardPath || r.path == eventPath):
+			e.Add(r.method, r.path, request.RequireJSON(r.handler, request.YAMLType))
 		default:
 			// The check stands before all handlers, also of those that read no body.
 			e.Add(r.method, r.path, request.RequireJSON(r.handler))
@@ -114,7 +116,10 @@ func (s *Server) addRoutes(e *echo.Echo, routes []route) {
 // readyPath is of the readiness check, which tells an administrator more than others.
 const readyPath = "/readyz"
 
-// importPath is the one write that takes other types than JSON.
+// boardPath and eventPath are of the definitions, which may be YAML.
+const boardPath, eventPath = "/v1/boards/:board", "/v1/events/:event"
+
+// importPath is the one write that takes no JSON.
 const importPath = "/v1/boards/:board/import"
 
 // needsOf returns the needs of routes.

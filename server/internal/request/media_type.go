@@ -3,6 +3,7 @@ package request
 import (
 	"fmt"
 	"mime"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v5"
@@ -11,14 +12,18 @@ import (
 	"rankcast/server/internal/problem"
 )
 
-// jsonType is the media type of a body that the server asks for.
-const jsonType = "application/json"
+// The media types of a body that the server asks for: JSON, and YAML (RFC 9512), which a definition may be.
+const (
+	JSONType = "application/json"
+	YAMLType = "application/yaml"
+)
 
 // RequireJSON is middleware that refuses a body that cannot be JSON in UTF-8, with 415: one that is
-// compressed, and one of another media type or charset. It accepts also what simple clients send with
-// JSON: no type at all, text/plain (fetch) and application/x-www-form-urlencoded (curl). Browsers send
+// compressed, and one of another media type or charset, unless it is one of the others. It accepts also what simple clients
+// send with JSON: no type at all, text/plain (fetch) and application/x-www-form-urlencoded (curl). Browsers send
 // these types across sites without asking; the rule for origins refuses such requests.
-func RequireJSON(next echo.HandlerFunc) echo.HandlerFunc {
+func RequireJSON(next echo.HandlerFunc, others ...string) echo.HandlerFunc {
+	wanted := append([]string{JSONType}, others...)
 	return func(c *echo.Context) error {
 		if c.Request().ContentLength == 0 {
 			return next(c)
@@ -26,18 +31,21 @@ func RequireJSON(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := CheckEncoding(c); err != nil {
 			return err
 		}
-		media, err := MediaType(c, jsonType)
+		media, err := MediaType(c, wanted...)
 		if err != nil {
 			return err
 		}
+		if slices.Contains(others, media) {
+			return next(c)
+		}
 		switch media {
-		case "", jsonType, "text/json", "text/plain", "application/x-www-form-urlencoded":
+		case "", JSONType, "text/json", "text/plain", "application/x-www-form-urlencoded":
 			return next(c)
 		}
 		if strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json") { // RFC 6839
 			return next(c)
 		}
-		return UnsupportedType(c, jsonType)
+		return UnsupportedType(c, wanted...)
 	}
 }
 
@@ -64,8 +72,8 @@ func MediaType(c *echo.Context, wanted ...string) (string, error) {
 		return "", nil
 	case len(values) > 1:
 		return "", UnsupportedType(c, wanted...)
-	case values[0] == jsonType:
-		return jsonType, nil // most requests, without the cost of the parameters
+	case values[0] == JSONType:
+		return JSONType, nil // most requests, without the cost of the parameters
 	}
 	media, parameters, err := mime.ParseMediaType(values[0])
 	if err != nil || !charsets[strings.ToLower(parameters["charset"])] {

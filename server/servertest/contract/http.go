@@ -139,7 +139,7 @@ func (c *httpContract) checkRequest(t testing.TB, request *http.Request, item *v
 	case media == "application/x-ndjson": // the library would read all lines as one value
 		request.Header.Set("Content-Type", media)
 		body, _, _ = bytes.Cut(body, []byte("\n"))
-	case media != "text/csv":
+	case media != "text/csv" && media != "application/yaml":
 		request.Header.Set("Content-Type", "application/json") // the server takes JSON by other names, too
 	}
 	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

@@ -30,7 +30,7 @@ func run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	defined, err := c.DefineBoardWithResponse(ctx, board, rankcast.BoardDefinition{Kind: new("player")})
+	defined, err := c.DefineBoardWithResponse(ctx, board, nil, rankcast.BoardDefinition{Kind: new("player")})
 	if err != nil {
 		return err
 	}
