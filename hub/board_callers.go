@@ -16,6 +16,7 @@ const (
 // callers are those who watch a board. The mu of the hub guards all but lines.
 type callers struct {
 	watches map[any]int           // by caller, all of them
+	total   int                   // of watches
 	lines   atomic.Pointer[[]any] // boardCallers of them at most, in their order; those of the last watch stay
 }
 
@@ -34,6 +35,7 @@ func (c *callers) first() any { return c.inLines()[0] }
 // add counts a watch of a caller.
 func (c *callers) add(caller any) {
 	c.watches[caller]++
+	c.total++
 	lines := c.inLines()
 	if c.watches[caller] > 1 || slices.Contains(lines, caller) {
 		return
@@ -48,6 +50,7 @@ func (c *callers) add(caller any) {
 
 // remove ends a watch of a caller. It reports whether anybody still watches the board.
 func (c *callers) remove(caller any) (left bool) {
+	c.total--
 	if c.watches[caller]--; c.watches[caller] > 0 {
 		return true
 	}

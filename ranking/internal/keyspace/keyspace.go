@@ -221,6 +221,12 @@ func (k Keys) Audit() string { return k.Tag("/") + "audit" }
 // AuditIDs returns two hashes: ids of acts that have their line in the audit, see Ids.
 func (k Keys) AuditIDs() [2]string { return k.Ids("/") }
 
+// NodeReports is a hash: the id of a node to what it reports of itself, see node.lua.
+func (k Keys) NodeReports() string { return k.Tag("/") + "nodes" }
+
+// ReportedNodes is a sorted set: the id of a node to the time of its last report, µs since 1970.
+func (k Keys) ReportedNodes() string { return k.Tag("/") + "nodes:reported" }
+
 // Profiles is the channel of changed profiles. A message is the kind, FieldSep and the member.
 func (k Keys) Profiles() string { return k.Tag("/") + "profiles" }
 

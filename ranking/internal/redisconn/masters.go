@@ -23,6 +23,21 @@ func EachMaster(ctx context.Context, rdb redis.UniversalClient,
 	})
 }
 
+// Address returns host:port of the Redis of a client, or the path of its socket; "" for a cluster and behind Sentinels, where
+// that changes.
+func Address(rdb redis.UniversalClient) string {
+	if client, ok := rdb.(*pipeline.Client); ok {
+		rdb = client.Unwrap()
+	}
+	if one, ok := rdb.(*redis.Client); ok && one.Options().Addr != failover {
+		return one.Options().Addr
+	}
+	return ""
+}
+
+// failover is what the library has in place of the address of a client behind Sentinels.
+const failover = "FailoverClient"
+
 // User returns the name of the ACL user of a client.
 func User(rdb redis.UniversalClient) string {
 	if client, ok := rdb.(*pipeline.Client); ok {

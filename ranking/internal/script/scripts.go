@@ -68,5 +68,7 @@ var (
 	Swap     = publishing("swap", "lock")
 	Profile  = writing("profile")
 	Mark     = writing("mark")
+	Node     = writing("node", "full_hash")
+	Nodes    = reading("nodes")
 	Try      = reading("try")
 )
