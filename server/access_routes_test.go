@@ -59,6 +59,7 @@ var rights = map[string]string{
 	"DELETE /v1/members/k/m/profile":   "wA",
 	"GET /v1/members/k/m/erasure":      "mA",
 	"POST /v1/reindex/k":               "A",
+	"GET /v1/nodes":                    "A",
 	"GET /v1/audit":                    "moA",
 	"GET /v1/events":                   "rvoA",
 	"GET /v1/events/e":                 "rvA",

@@ -60,6 +60,10 @@ type Config struct {
 	// Certificate makes the server speak TLS, with HTTP/2 and HTTP/1.1. The caller of New runs it. Default: no
 	// TLS, and HTTP/1.1 alone.
 	Certificate *certificate.Files
+	// Node is the id of the node, of status.NewID, under which it reports of itself. Default one without a port.
+	Node string
+	// Version is the version of the program, for the same reports. Default none.
+	Version string
 	// StopTimeout bounds a graceful stop: then the server closes the connections of pending
 	// requests, and of clients that have not answered the close frame. Default 5 s.
 	StopTimeout time.Duration

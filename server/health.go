@@ -16,6 +16,7 @@ import (
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/respond"
+	"rankcast/server/status"
 )
 
 // healthz answers that the process is alive, whatever the state of Redis.
@@ -50,7 +51,7 @@ func (s *Server) readyz(c *echo.Context) error {
 // unreadyError is the reason for which a node cannot serve traffic, with the state of its files.
 type unreadyError struct {
 	error
-	files fileStatesJSON
+	files status.Files
 }
 
 func (e *unreadyError) Unwrap() error { return e.error }
@@ -59,11 +60,11 @@ func (e *unreadyError) Unwrap() error { return e.error }
 func (e *unreadyError) Extend(p gate.Problem) any {
 	return struct {
 		gate.Problem
-		fileStatesJSON
+		status.Files
 	}{p, e.files}
 }
 
-func (s *Server) fileStates() (j fileStatesJSON) {
+func (s *Server) fileStates() (j status.Files) {
 	if !s.guard.Open() {
 		j.Access = newFileState(s.guard.Status())
 	}
@@ -82,25 +83,11 @@ func (s *Server) fileStates() (j fileStatesJSON) {
 // in force.
 type nodeStateJSON struct {
 	Status string `json:"status"`
-	fileStatesJSON
+	status.Files
 }
 
-// fileStatesJSON is the state of all files that a node reads again.
-type fileStatesJSON struct {
-	Access *fileStateJSON `json:"access"` // null without an access file
-	Keys   *fileStateJSON `json:"keys"`   // null without a key set
-	TLS    *fileStateJSON `json:"tls"`    // null without TLS
-}
-
-// fileStateJSON is the state of files that the node reads again when they change, or of a key set.
-type fileStateJSON struct {
-	Since   *string `json:"since"`             // when what is in force was loaded; null for a key set that was never fetched
-	Fault   *string `json:"fault"`             // why the present files are not in force; null if they are
-	Expires *string `json:"expires,omitempty"` // of the certificate in force
-}
-
-func newFileState(of access.Status) *fileStateJSON {
-	j := &fileStateJSON{Since: definition.FormatTime(of.Since)}
+func newFileState(of access.Status) *status.File {
+	j := &status.File{Since: definition.FormatTime(of.Since)}
 	if of.Fault != nil {
 		j.Fault = new(of.Fault.Error())
 	}

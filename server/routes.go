@@ -75,6 +75,7 @@ func (s *Server) apiRoutes() []route {
 		{"GET", "/v1/members/:kind/:member/erasure", moderatesKind, request.WithoutQuery(s.getErasure)},
 		{"POST", "/v1/reindex/:kind", administersKind, s.postReindex},
 		{"GET", "/v1/audit", moderatesAny, s.listAudit},
+		{"GET", "/v1/nodes", gate.Need{Scope: access.ScopeAdmin, TakesNoTurn: true}, request.WithoutQuery(s.getNodes)},
 		{"GET", "/v1/events", readsList, request.WithoutQuery(s.listEvents)},
 		{"GET", "/v1/events/:event", readsEvent, request.WithoutQuery(s.getEvent)},
 		{"PUT", eventPath, administersEvent, s.putEvent},

@@ -23,10 +23,12 @@ import (
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/host"
 	"rankcast/server/internal/origin"
+	"rankcast/server/internal/recent"
 	"rankcast/server/internal/sharedread"
 	"rankcast/server/live"
 	"rankcast/server/overview"
 	"rankcast/server/pages"
+	"rankcast/server/status"
 )
 
 // Server answers requests and serves sockets. New makes one, Serve runs it. All methods may be
@@ -51,6 +53,8 @@ type Server struct {
 	eventList *definitionsCache
 	pages     *pages.Site
 	cards     *cards.Cards
+	reporter  *status.Reporter
+	statuses  *recent.Cache[*status.Report]
 
 	sessions *live.Sessions
 	stopping atomic.Bool
@@ -96,6 +100,9 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 
 	cfg.Metrics.MustRegister(countLimited(s.limits))
 	s.gaugeProbes(cfg.Metrics)
+	s.reporter = status.NewReporter(store, status.Config{ID: cmp.Or(cfg.Node, status.NewID(nil)), Role: status.Serve, Version: cfg.Version,
+		Metrics: cfg.Metrics, State: s.reportedState, Log: cfg.Log})
+	s.statuses = recent.New(recent.Age, 1, func(*status.Report) int { return 1 })
 	routes := s.apiRoutes()
 	countReads(cfg.Metrics, routes)
 	s.echo = echo.New()

@@ -16,6 +16,7 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/ingest"
 	"rankcast/server"
+	"rankcast/server/status"
 )
 
 // ingestCommand is rankcast ingest: it applies the entries of streams in Redis, or moves their dead letters
@@ -111,9 +112,20 @@ func (c *ingestCommand) run(ctx context.Context, log *slog.Logger) error {
 	if err := untilAnswered(ctx, func() error { return store.CheckLayout(ctx) }); err != nil {
 		return err
 	}
+	reporter := status.NewReporter(store, status.Config{ID: status.NewID(admin), Role: status.Ingest, Version: programVersion(),
+		Metrics: metrics, State: func(context.Context) status.State { return reportedRights(store) }, Log: log})
+	defer start(reporter.Run)()
 	in.Run(ctx)
 	log.Info("stopped")
 	return nil
+}
+
+// reportedRights is what a process of ingest reports beside its metrics: it can work once it has all rights.
+func reportedRights(store *ranking.Store) (state status.State) {
+	if missing := store.MissingRights(); missing != nil {
+		state.Reason = missing.Error()
+	}
+	return state
 }
 
 // replayed describes the result of a replay, and the reason why dead letters are left.

@@ -24,6 +24,7 @@ import (
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/replay"
 	"rankcast/cmd/rankcast/internal/send"
+	"rankcast/cmd/rankcast/internal/status"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/cmd/rankcast/internal/watch"
 )
@@ -36,6 +37,7 @@ type commands struct {
 	Bench   bench.Command     `cmd:"" help:"Measure a server: rates, latencies, and what they cost."`
 	Check   define.Check      `cmd:"" help:"Check a boards file, without a server."`
 	Doctor  doctor.Command    `cmd:"" help:"Check Redis and this machine, and say what to change."`
+	Status  status.Command    `cmd:"" help:"Show whether all is well: the nodes, Redis, and what to do."`
 	Put     define.Put        `cmd:"" help:"Define a board, or all of a boards file, on a running server."`
 	Send    send.Command      `cmd:"" help:"Send a score or an event to a server."`
 	Reindex reindexCommand    `cmd:"" help:"Build the index of names of a kind of members anew."`
@@ -66,6 +68,8 @@ Examples:
       Keep the scores in a folder, by a Redis that the node runs
   rankcast doctor --redis redis://127.0.0.1:6379
       Check a Redis and this machine
+  rankcast status
+      Show whether all nodes and Redis are well
   rankcast ingest --redis redis://127.0.0.1:6379
       Apply what producers append by XADD to a stream of that Redis
   rankcast put points '{kind: player}'

@@ -20,6 +20,7 @@ import (
 	"rankcast/ranking/embedded"
 	"rankcast/ranking/feed"
 	"rankcast/server"
+	"rankcast/server/status"
 	"rankcast/server/webhook"
 )
 
@@ -221,7 +222,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, IdleTimeout: s.IdleTimeout,
 		StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, FrameOrigins: s.FrameOrigins,
 		AvatarOrigins: s.AvatarOrigins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard,
-		Certificate: certificate, Log: log, Metrics: metrics})
+		Certificate: certificate, Node: status.NewID(listener.Addr()), Version: programVersion(), Log: log, Metrics: metrics})
 	admin, stopAdmin, err := s.Admin.start(web.Admin, log)
 	if err != nil {
 		return err
@@ -252,6 +253,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		}
 		var roles sync.WaitGroup
 		roles.Go(func() { store.RunHousekeeping(ctx, log) })
+		roles.Go(func() { web.RunReports(ctx) })
 		// The node is ready once the feed is up.
 		ready := readiness{Handler: frames, recheck: store.RecheckRights, away: away,
 			returned: func() { roles.Go(func() { logReturn(ctx, log, store) }) }}

@@ -1,0 +1,87 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+)
+
+// Report says whether all is well, and has the state by which Judge decides that.
+type Report struct {
+	Now      *string          `json:"now"` // by the clock of Redis; nil while it does not answer
+	Well     bool             `json:"well"`
+	Problems []Problem        `json:"problems"`
+	Nodes    []Node           `json:"nodes"` // by id; while Redis does not answer, the node that was asked
+	Redis    []ranking.Master `json:"redis"` // each master
+}
+
+// Source has the state of nodes and of Redis; a *ranking.Store is one.
+type Source interface {
+	Nodes(ctx context.Context) ([]ranking.NodeReport, time.Time, error)
+	Masters(ctx context.Context) ([]ranking.Master, error)
+}
+
+// Read reads the state of all nodes and of Redis. It always returns a report: while Redis does not answer, own is its node.
+func Read(ctx context.Context, from Source, own *Reporter) *Report {
+	var reading sync.WaitGroup
+	var masters []ranking.Master
+	var mastersErr error
+	reading.Go(func() { masters, mastersErr = from.Masters(ctx) })
+	nodes, now, err := readNodes(ctx, from)
+	reading.Wait()
+	report := &Report{Now: definition.FormatTime(now), Nodes: nodes, Redis: masters}
+	if err != nil {
+		report.Nodes = []Node{own.Node(ctx)}
+	}
+	if report.Redis == nil {
+		report.Redis = []ranking.Master{}
+	}
+	report.Problems = append(judgeOutage(cmp.Or(err, mastersErr), masters), Judge(cmp.Or(now, time.Now()), report.Nodes, masters)...)
+	report.Well = len(report.Problems) == 0
+	return report
+}
+
+// readNodes reads the reports of all nodes.
+func readNodes(ctx context.Context, from Source) ([]Node, time.Time, error) {
+	reports, now, err := from.Nodes(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	nodes := make([]Node, 0, len(reports))
+	for _, r := range reports {
+		var n Node
+		if err := json.Unmarshal(r.Report, &n); err != nil { // of a version whose reports have another form
+			n = Node{ID: r.ID, Reason: new(fmt.Sprintf("its report is not readable for this version: %v", errors.Unwrap(err)))}
+		}
+		n.At, n.Seen = r.At, definition.FormatTime(r.At)
+		nodes = append(nodes, n)
+	}
+	nodes = withoutReplaced(nodes, now)
+	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.ID, b.ID) })
+	return nodes, now, nil
+}
+
+// withoutReplaced drops silent nodes in whose place another one of their role runs: they have crashed, and were started again.
+func withoutReplaced(nodes []Node, now time.Time) []Node {
+	place := func(n Node) string {
+		at, _, _ := strings.Cut(n.ID, placeEnd)
+		return n.Role + " " + at
+	}
+	runs := make(map[string]bool)
+	for _, n := range nodes {
+		if !n.isSilent(now) {
+			runs[place(n)] = true
+		}
+	}
+	return slices.DeleteFunc(nodes, func(n Node) bool { return n.isSilent(now) && runs[place(n)] })
+}
