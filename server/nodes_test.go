@@ -133,16 +133,19 @@ func TestNodesOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	r, replica := redistest.Start(t, "--maxmemory-policy", "allkeys-lru", "--maxmemory", "100mb"), redistest.Start(t)
 	replica.Replicate(r)
-	n := servertest.Start(t, r.URL(), servertest.Config{})
-	require.NoError(t, n.Store.ReportNode(t.Context(), "two/b",
-		[]byte(`{"id":"two/b","role":"ingest","queue":{"entries":7,"lag":90.5,"dead_letters":2}}`)))
-	require.NoError(t, n.Store.ReportNode(t.Context(), "three/c", []byte(`{"sockets":"many"}`)))
+	n := servertest.Start(t, r.URL(), servertest.Config{Server: server.Config{Node: "one/a"}})
+	n.UntilReady()
+	require.NoError(t, n.Store.ReportNode(t.Context(), "x2/b",
+		[]byte(`{"id":"x2/b","role":"ingest","queue":{"entries":7,"lag":90.5,"dead_letters":2}}`)))
+	require.NoError(t, n.Store.ReportNode(t.Context(), "x3/c", []byte(`{"sockets":"many"}`)))
 	report := untilStatus(t, n, "the problems", func(r status.Report) error {
-		return redistest.Differs("redis_evicts node_not_ready queue_lags dead_letters", codes(r))
+		return redistest.Differs("redis_evicts queue_lags dead_letters node_not_ready", codes(r))
 	})
-	require.Equal(t, "three/c", report.Nodes[0].ID)
+	require.Equal(t, "one/a", report.Nodes[0].ID, "the node that is asked has not reported yet")
+	require.Nil(t, report.Nodes[0].Seen)
+	require.Equal(t, "x3/c", report.Nodes[2].ID)
 	require.Equal(t, &status.Queue{Entries: 7, Lag: 90.5, DeadLetters: 2}, report.Nodes[1].Queue)
-	require.Equal(t, "applies entries 90 seconds late: 7 wait", report.Problems[2].Message)
+	require.Equal(t, "applies entries 90 seconds late: 7 wait", report.Problems[1].Message)
 	require.Equal(t, *report.Redis[0].Address, report.Problems[0].Redis)
 	require.Len(t, report.Redis[0].Replicas, 1)
 }

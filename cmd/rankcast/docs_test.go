@@ -121,6 +121,13 @@ func TestDocsNameEachCheckOfDoctor(t *testing.T) {
 	}
 }
 
+func TestDocsNameEachProblem(t *testing.T) {
+	t.Parallel()
+	for _, code := range found(t, "server/status/judge.go", `(?:f\.add\(.*?, |Code: |\{n\.\w+, )"([a-z_]+)"`, 20) {
+		requireRow(t, "web/docs/operations.md", code)
+	}
+}
+
 // The table of dead letters has each code of rankcast ingest itself. The codes that --replay-dead leaves come last.
 func TestDocsNameEachCodeOfDeadLetters(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ type Report struct {
 	Now      *string          `json:"now"` // by the clock of Redis; nil while it does not answer
 	Well     bool             `json:"well"`
 	Problems []Problem        `json:"problems"`
-	Nodes    []Node           `json:"nodes"` // by id; while Redis does not answer, the node that was asked
+	Nodes    []Node           `json:"nodes"` // by id; while Redis does not answer, that which was asked
 	Redis    []ranking.Master `json:"redis"` // each master
 }
 
@@ -31,7 +31,8 @@ type Source interface {
 	Masters(ctx context.Context) ([]ranking.Master, error)
 }
 
-// Read reads the state of all nodes and of Redis. It always returns a report: while Redis does not answer, own is its node.
+// Read reads the state of all nodes and of Redis. The node of own tells what it is now, and not what it has reported: so there
+// is a report while Redis does not answer, too.
 func Read(ctx context.Context, from Source, own *Reporter) *Report {
 	var reading sync.WaitGroup
 	var masters []ranking.Master
@@ -39,10 +40,7 @@ func Read(ctx context.Context, from Source, own *Reporter) *Report {
 	reading.Go(func() { masters, mastersErr = from.Masters(ctx) })
 	nodes, now, err := readNodes(ctx, from)
 	reading.Wait()
-	report := &Report{Now: definition.FormatTime(now), Nodes: nodes, Redis: masters}
-	if err != nil {
-		report.Nodes = []Node{own.Node(ctx)}
-	}
+	report := &Report{Now: definition.FormatTime(now), Nodes: withOwn(nodes, own.Node(ctx)), Redis: masters}
 	if report.Redis == nil {
 		report.Redis = []ranking.Master{}
 	}
@@ -66,9 +64,20 @@ func readNodes(ctx context.Context, from Source) ([]Node, time.Time, error) {
 		n.At, n.Seen = r.At, definition.FormatTime(r.At)
 		nodes = append(nodes, n)
 	}
-	nodes = withoutReplaced(nodes, now)
+	return withoutReplaced(nodes, now), now, nil
+}
+
+// withOwn puts what the node itself tells in place of its last report, and sorts the nodes by id.
+func withOwn(nodes []Node, own Node) []Node {
+	i := slices.IndexFunc(nodes, func(n Node) bool { return n.ID == own.ID })
+	if i < 0 {
+		nodes = append(nodes, own)
+	} else {
+		own.At, own.Seen = nodes[i].At, nodes[i].Seen
+		nodes[i] = own
+	}
 	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.ID, b.ID) })
-	return nodes, now, nil
+	return nodes
 }
 
 // withoutReplaced drops silent nodes in whose place another one of their role runs: they have crashed, and were started again.

@@ -21,6 +21,9 @@ import (
 const (
 	// interval is the time between two reports of a process.
 	interval = 2 * time.Second
+	// startTime is how long a process may take to become ready before it reports that it is not. startLook is the time between
+	// two looks at that.
+	startTime, startLook = 10 * time.Second, 100 * time.Millisecond
 	// forgetTimeout bounds the removal of the report of a process that stops.
 	forgetTimeout = time.Second
 	// MaxWatchers is the most boards in Node.Watchers.
@@ -94,6 +97,7 @@ func (r *Reporter) Run(ctx context.Context) {
 			r.cfg.Log.Debug("the report of this node stays in Redis for a while", "error", err)
 		}
 	}()
+	r.awaitReady(ctx)
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -102,6 +106,22 @@ func (r *Reporter) Run(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// awaitReady waits until the process is ready, for startTime at most: no process is ready in the moment of its start, and that
+// is no problem.
+func (r *Reporter) awaitReady(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	look := time.NewTicker(startLook)
+	defer look.Stop()
+	for r.cfg.State(ctx).Reason != "" {
+		select {
+		case <-look.C:
 		case <-ctx.Done():
 			return
 		}

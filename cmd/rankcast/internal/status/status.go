@@ -104,7 +104,7 @@ func row(w io.Writer, cells ...string) {
 const unknown = "-"
 
 // The widths of the columns of texts leave a table 80 columns.
-const nameWidth, versionWidth = 25, 13
+const nameWidth, versionWidth = 22, 12
 
 // end is the end of a name that is too long, which tells names apart.
 func end(name string) string {
