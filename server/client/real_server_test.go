@@ -21,6 +21,7 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server"
 	"rankcast/server/client"
 	"rankcast/server/servertest"
 )
@@ -141,6 +142,27 @@ func TestUpdatesAndReads(t *testing.T) {
 		p = redistest.Must(c.Top(ctx, "b", client.Query{}))(t)
 		require.Len(t, p.Top, len(odd)+1)
 	})
+}
+
+// A program learns what a node and Redis tell, and what is not well.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
+	n := servertest.Start(t, r.URL(), servertest.Config{Server: server.Config{Node: "one:80/a", Version: "v1"}})
+	n.UntilReady()
+	s := redistest.Must(newClient(t, n.Addr).Status(t.Context()))(t)
+	require.False(t, s.Well)
+	require.Len(t, s.Problems, 1)
+	require.Equal(t, []string{"redis_evicts", *s.Redis[0].Address}, []string{s.Problems[0].Code, s.Problems[0].Redis})
+	require.NotEmpty(t, s.Problems[0].Message)
+	require.NotEmpty(t, s.Problems[0].Advice)
+	require.Len(t, s.Nodes, 1)
+	require.Equal(t, []string{"one:80/a", "serve", "v1"}, []string{s.Nodes[0].ID, s.Nodes[0].Role, s.Nodes[0].Version})
+	require.Nil(t, s.Nodes[0].Reason)
+	require.Positive(t, *s.Redis[0].Ping)
+	require.Positive(t, *s.Redis[0].Memory)
+	require.Nil(t, s.Redis[0].MaxMemory)
+	require.Empty(t, s.Redis[0].Replicas)
 }
 
 // The ranks of updates and events of a board with shards are counted if the client wants them.
