@@ -127,4 +127,9 @@
 // To erase a member (member_erase*.go) is to delete it from all boards of a kind. One walk through
 // these boards erases all members of the kind that wait. Erasures have an agenda of their own, so
 // they delay no other housekeeping. Each act of a moderator is recorded in the audit.
+//
+// # Nodes and Redis
+//
+// Each node stores a report of itself every two seconds (node.go), which all nodes read. [Store.Masters] reads the state of
+// Redis (master.go).
 package ranking

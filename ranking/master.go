@@ -32,7 +32,7 @@ type Master struct {
 	AOF        *bool    `json:"aof"`    // there is an append-only file
 	AOFOK      *bool    `json:"aof_ok"` // the last write to it succeeded; nil without one
 	RDBOK      *bool    `json:"rdb_ok"` // the last snapshot succeeded, or there was none yet
-	// Replicas are those that are connected, or were a moment ago; nil where Redis does not tell them.
+	// Replicas are those that are connected. None where Redis does not tell them.
 	Replicas []Replica `json:"replicas"`
 }
 

@@ -20,6 +20,7 @@
 // Package access knows keys, tokens and limits. Package overview reads many boards at once, cards draws pictures of
 // boards, live serves sockets and event streams, and pages serves pages.
 //
-// Package client is the Go client. Package webhook delivers the results of closed periods.
+// Package client is the Go client. Package webhook delivers the results of closed periods, and package status tells whether
+// all is well.
 // Package servertest runs a node within a test.
 package server

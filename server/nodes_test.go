@@ -144,6 +144,7 @@ func TestNodesOfOtherKinds(t *testing.T) {
 	require.Equal(t, "one/a", report.Nodes[0].ID, "the node that is asked has not reported yet")
 	require.Nil(t, report.Nodes[0].Seen)
 	require.Equal(t, "x3/c", report.Nodes[2].ID)
+	require.Equal(t, "its version reports in another form", *report.Nodes[2].Reason)
 	require.Equal(t, &status.Queue{Entries: 7, Lag: 90.5, DeadLetters: 2}, report.Nodes[1].Queue)
 	require.Equal(t, "applies entries 90 seconds late: 7 wait", report.Problems[1].Message)
 	require.Equal(t, *report.Redis[0].Address, report.Problems[0].Redis)

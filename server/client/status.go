@@ -46,7 +46,7 @@ type Redis struct {
 	Memory     *int64    `json:"memory"`     // bytes
 	MaxMemory  *int64    `json:"max_memory"` // nil: no bound
 	Clients    *int64    `json:"clients"`
-	Replicas   []Replica `json:"replicas"`
+	Replicas   []Replica `json:"replicas"` // those that are connected
 }
 
 // Replica is a replica of a Redis.

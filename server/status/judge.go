@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -153,7 +154,7 @@ func judgeVersions(nodes []Node, now time.Time) []Problem {
 	versions := make(map[string]bool)
 	for _, n := range nodes {
 		if !n.isSilent(now) {
-			versions[n.Version] = true
+			versions[cmp.Or(n.Version, "unknown")] = true
 		}
 	}
 	if len(versions) < 2 {

@@ -3,8 +3,6 @@ package status
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -58,8 +56,8 @@ func readNodes(ctx context.Context, from Source) ([]Node, time.Time, error) {
 	nodes := make([]Node, 0, len(reports))
 	for _, r := range reports {
 		var n Node
-		if err := json.Unmarshal(r.Report, &n); err != nil { // of a version whose reports have another form
-			n = Node{ID: r.ID, Reason: new(fmt.Sprintf("its report is not readable for this version: %v", errors.Unwrap(err)))}
+		if err := json.Unmarshal(r.Report, &n); err != nil { // the other fields may be half read
+			n = Node{ID: r.ID, Reason: new("its version reports in another form")}
 		}
 		n.At, n.Seen = r.At, definition.FormatTime(r.At)
 		nodes = append(nodes, n)

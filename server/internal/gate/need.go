@@ -24,7 +24,8 @@ type Need struct {
 	// TakesTicket marks a route whose caller may come with a ticket in place of credentials.
 	TakesTicket bool
 	// TakesNoTurn marks a route that reads and takes no turn. The answers of sockets, event streams and exports go on for
-	// longer than the server works on them, and have limits of their own. An overloaded node must answer with its metrics.
+	// longer than the server works on them, and have limits of their own. An overloaded node must answer with its metrics
+	// and its state.
 	TakesNoTurn bool
 	// KnowsNoCaller marks a route that does not even look at credentials.
 	KnowsNoCaller bool

@@ -82,12 +82,8 @@ func report(w io.Writer, s client.Status) error {
 	fmt.Fprintln(out)
 	row(out, "REDIS", "VERSION", "MIB", "OPS/S", "CLIENTS", "PING MS", "REPLICAS")
 	for _, r := range s.Redis {
-		replicas := unknown
-		if r.Replicas != nil {
-			replicas = fmt.Sprint(len(r.Replicas))
-		}
 		row(out, end(text(r.Address)), begin(text(r.Version)), mib(r.Memory), number("%d", r.Operations), number("%d", r.Clients),
-			number("%.1f", r.Ping), replicas)
+			number("%.1f", r.Ping), fmt.Sprint(len(r.Replicas)))
 	}
 	return out.Flush() // which has the error of a write before, too
 }

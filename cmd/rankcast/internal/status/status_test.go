@@ -51,7 +51,7 @@ queue/q7x2m      -        ingest   0          -       -    -
 
 REDIS    VERSION      MIB  OPS/S  CLIENTS  PING MS  REPLICAS
 r1:6379  Redis 7.2.4  90   900    30       0.4      1
--        -            -    -      -        -        -
+-        -            -    -      -        -        0
 `, out.String())
 	out.Reset()
 	require.NoError(t, report(&out, client.Status{Well: true}))
