@@ -47,7 +47,7 @@ func (s *Store) housekeepFamily(ctx context.Context, d *definitions, c claim, un
 // with.
 func (s *Store) rescheduleFamily(ctx context.Context, slot, after string) (next string, err error) {
 	for n := 0; n < familyMost; n += familyPage {
-		page, err := s.listedInstances(ctx, slot, after, familyPage)
+		page, err := s.listedInstances(ctx, slot, InstancesQuery{After: after, Limit: familyPage})
 		if err != nil {
 			return "", err
 		}
@@ -78,7 +78,7 @@ func (s *Store) deleteFamily(ctx context.Context, r *definition.Compiled, slot s
 	}
 	stop := time.Now().Add(familySlice)
 	for after := ""; ; {
-		page, err := s.listedInstances(ctx, slot, after, familyPage)
+		page, err := s.listedInstances(ctx, slot, InstancesQuery{After: after, Limit: familyPage})
 		if err != nil {
 			return "", err
 		}

@@ -52,43 +52,65 @@ const MaxInstancesPage = 1000
 
 // Instances is one page of a family's instances, by name.
 type Instances struct {
-	Total int64
+	Total int64 // of all pages
 	Names []string
 	Next  string // pass it as after for the next page; "" on the last page
 }
 
-// Instances lists up to limit instances (1 to MaxInstancesPage) of a family that have been
-// written to. It begins after the name after, by the bytes of the names; "" for the first.
-// family is the name of the definition, such as "fans:{star}". A plain board is its own
-// only instance.
+// InstancesQuery selects a page of instances.
+type InstancesQuery struct {
+	// Prefix begins the names of all instances of the list, such as "fans:s1"; "" for all instances of the family. It has up to
+	// maxPrefixBytes.
+	Prefix string
+	After  string // the name after which the page begins, by the bytes of the names; "" for the first page
+	Limit  int    // 1 to MaxInstancesPage
+}
+
+// maxPrefixBytes is above the length of most names of instances. No longer prefix is of use.
+const maxPrefixBytes = 256
+
+// Instances is FindInstances of all instances of a family.
 func (s *Store) Instances(ctx context.Context, family, after string, limit int) (Instances, error) {
-	if limit < 1 || limit > MaxInstancesPage {
-		return Instances{}, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxInstancesPage))
+	return s.FindInstances(ctx, family, InstancesQuery{After: after, Limit: limit})
+}
+
+// FindInstances lists instances of a family that have been written to. family is the name of the definition, such as
+// "fans:{star}". A plain board is its own only instance. A page costs the same whatever the number of instances.
+func (s *Store) FindInstances(ctx context.Context, family string, q InstancesQuery) (Instances, error) {
+	if q.Limit < 1 || q.Limit > MaxInstancesPage {
+		return Instances{}, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", q.Limit, MaxInstancesPage))
+	}
+	if reason := definition.UTF8Fault(q.Prefix, maxPrefixBytes); q.Prefix != "" && reason != "" {
+		return Instances{}, definition.Invalid("prefix", reason)
 	}
 	r, err := s.compiledDefinition(ctx, family)
 	if err != nil {
 		return Instances{}, err
 	}
-	page, err := s.listedInstances(ctx, r.Slot(), after, limit)
+	page, err := s.listedInstances(ctx, r.Slot(), q)
 	if err != nil {
 		return Instances{}, fmt.Errorf("list instances of %q: %w", family, err)
 	}
 	return page, nil
 }
 
-func (s *Store) listedInstances(ctx context.Context, slot, after string, limit int) (Instances, error) {
-	from := "-"
-	if after != "" {
-		from = "(" + after
+func (s *Store) listedInstances(ctx context.Context, slot string, q InstancesQuery) (Instances, error) {
+	least, end := "-", "+"
+	if q.Prefix != "" {
+		least, end = prefixRange(q.Prefix)
 	}
-	r := script.Listed.Run(ctx, s.rdb, []string{s.keys.Instances(slot)}, []any{from, limit + 1})
+	from := least
+	if q.After != "" && q.After >= q.Prefix {
+		from = "(" + q.After
+	}
+	r := script.Listed.Run(ctx, s.rdb, []string{s.keys.Instances(slot)}, []any{from, q.Limit + 1, least, end})
 	page := Instances{Total: r.Number(), Names: r.Texts()}
 	if r.Err != nil {
 		return Instances{}, r.Err
 	}
-	if len(page.Names) > limit {
-		page.Names = page.Names[:limit]
-		page.Next = page.Names[limit-1]
+	if len(page.Names) > q.Limit {
+		page.Names = page.Names[:q.Limit]
+		page.Next = page.Names[q.Limit-1]
 	}
 	return page, nil
 }

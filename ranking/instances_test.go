@@ -131,6 +131,37 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 	})
 }
 
+// A prefix finds instances by how their names begin, among however many others.
+func TestInstancesWithPrefix(t *testing.T) {
+	onStore(t, []definition.Board{{Name: "b:{x}"}}, func(t *testing.T, s *ranking.Store) {
+		for _, part := range []string{"1", "10", "11", "12", "2", "星1", "星2", "[a", "(a", "-", "+"} {
+			applyOne(t, s, "b:"+part, definition.Update{Member: "m", Score: 1})
+		}
+		for prefix, want := range map[string][]string{
+			"b:1": {"b:1", "b:10", "b:11", "b:12"}, "b:12": {"b:12"}, "b:星": {"b:星1", "b:星2"}, "b:[": {"b:[a"}, "b:(": {"b:(a"},
+			"b:-": {"b:-"}, "b:+": {"b:+"}, "+": {}, "-": {}, "b:3": {}, "1": {}, "c": {},
+		} {
+			for _, limit := range []int{1, 2, 100} {
+				walked := []string{}
+				for after, pages := "", 0; after != "" || pages == 0; pages++ {
+					page := must(s.FindInstances(t.Context(), "b:{x}", ranking.InstancesQuery{Prefix: prefix, After: after, Limit: limit}))(t)
+					require.EqualValues(t, len(want), page.Total, prefix)
+					walked, after = append(walked, page.Names...), page.Next
+				}
+				require.Equal(t, want, walked, "%q by %d", prefix, limit)
+			}
+		}
+		page := must(s.FindInstances(t.Context(), "b:{x}", ranking.InstancesQuery{Prefix: "b:1", After: "a", Limit: 1}))(t)
+		require.Equal(t, ranking.Instances{Total: 4, Names: []string{"b:1"}, Next: "b:1"}, page, "a name before all of them")
+		page = must(s.FindInstances(t.Context(), "b:{x}", ranking.InstancesQuery{Prefix: "b:1", After: "b:3", Limit: 1}))(t)
+		require.Equal(t, ranking.Instances{Total: 4, Names: []string{}}, page, "a name behind all of them")
+		for _, prefix := range []string{"b:\xff", "b:\x00", strings.Repeat("b", 257)} {
+			_, err := s.FindInstances(t.Context(), "b:{x}", ranking.InstancesQuery{Prefix: prefix, Limit: 1})
+			require.ErrorIs(t, err, definition.ErrInvalid)
+		}
+	})
+}
+
 // However many create instances at a time, on two nodes, there are as many as may be,
 // and of the others there is nothing.
 func TestMaxInstances(t *testing.T) {

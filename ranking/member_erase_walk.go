@@ -123,7 +123,7 @@ func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, wanted wa
 			if slot != next.Slot {
 				next.Slot, next.After = slot, ""
 			}
-			page, err := s.listedInstances(ctx, slot, next.After, walkStep)
+			page, err := s.listedInstances(ctx, slot, InstancesQuery{After: next.After, Limit: walkStep})
 			if err != nil {
 				return false, err
 			}
