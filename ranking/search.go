@@ -58,18 +58,12 @@ type Found struct {
 // at all of them. On a larger one it looks at about 500 elements of the index with the rarest word of text, and at about
 // 100 ids that begin with text: the first of each part.
 func (s *Store) Search(ctx context.Context, board, text string, limit int) (SearchResult, error) {
-	if reason := definition.UTF8Fault(text, MaxQueryBytes); reason != "" {
-		return SearchResult{}, definition.Invalid("q", reason)
-	}
-	q := searchQuery{Query: search.NewQuery(text), id: strings.TrimSpace(text), text: text}
-	if q.id == "" {
-		return SearchResult{}, definition.Invalid("q", "has only white space")
-	}
-	if limit < 1 || limit > MaxFound {
-		return SearchResult{}, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxFound))
+	q, err := parseQuery(text, limit)
+	if err != nil {
+		return SearchResult{}, err
 	}
 	var found SearchResult
-	_, err := s.readResolved(ctx, board, &found.Head, func(m resolved) (at readTimes, err error) {
+	_, err = s.readResolved(ctx, board, &found.Head, func(m resolved) (at readTimes, err error) {
 		found, at, err = s.search(ctx, m, q, limit)
 		return at, err
 	})
@@ -84,6 +78,21 @@ type searchQuery struct {
 	search.Query
 	id   string // the text without white space around it
 	text string
+}
+
+// parseQuery checks the text and the limit of a search.
+func parseQuery(text string, limit int) (searchQuery, error) {
+	if reason := definition.UTF8Fault(text, MaxQueryBytes); reason != "" {
+		return searchQuery{}, definition.Invalid("q", reason)
+	}
+	q := searchQuery{Query: search.NewQuery(text), id: strings.TrimSpace(text), text: text}
+	if q.id == "" {
+		return q, definition.Invalid("q", "has only white space")
+	}
+	if limit < 1 || limit > MaxFound {
+		return q, definition.Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxFound))
+	}
+	return q, nil
 }
 
 // isID reports whether the text is the id of a member. The ids of old members may begin or end with white space.

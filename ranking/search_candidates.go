@@ -78,7 +78,15 @@ func (s *Store) searchAll(ctx context.Context, m resolved, q searchQuery) (list 
 
 // searchIndex looks at the members of a large board that the index has found. complete reports that these are all.
 func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (list []candidate, complete bool, err error) {
-	kind := m.compiled.Kind
+	if list, complete, err = s.searchKind(ctx, m.compiled.Kind, q); err == nil {
+		list, err = s.onBoard(ctx, m, list)
+	}
+	return list, complete, err
+}
+
+// searchKind lists the members of a kind that the index has found, and the one whose id the query is. complete reports that
+// these are all.
+func (s *Store) searchKind(ctx context.Context, kind string, q searchQuery) (list []candidate, complete bool, err error) {
 	var named, byID []string
 	if complete = true; !q.IsEmpty() {
 		if named, byID, complete, err = s.nameEntries(ctx, kind, q); err != nil {
@@ -114,8 +122,7 @@ func (s *Store) searchIndex(ctx context.Context, m resolved, q searchQuery) (lis
 	}
 	add(q.id, false)
 	add(q.text, false)
-	list, err = s.onBoard(ctx, m, list)
-	return list, complete, err
+	return list, complete, nil
 }
 
 // nameEntries reads elements of an index: those of names with the rarest word of a query, and those of ids. It reads as many
