@@ -145,8 +145,16 @@ func parseErasure(text string) (*Erasure, error) {
 func (s *Store) readErasure(ctx context.Context, kind, member string) (*Erasure, error) {
 	r := s.readFields(ctx, s.keys.Erasures(), erasureField(kind, member), kind)
 	text, walk := r.Optional(), r.Optional()
-	if r.Err != nil || text == "" {
+	if r.Err != nil {
 		return nil, r.Err
+	}
+	return erasureOf(text, walk)
+}
+
+// erasureOf reads an erasure with the walk under way for its kind; "" for none.
+func erasureOf(text, walk string) (*Erasure, error) {
+	if text == "" {
+		return nil, nil
 	}
 	e, err := parseErasure(text)
 	if err != nil || !e.Ended.IsZero() {
