@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,12 @@ import (
 // closed periods of one family do not delay those of other boards, however many there are.
 
 // maxDeliveries bounds the deliveries of one definition that wait in Redis. A family of
-// as many instances can close all at once. They take 15 MB, without the results, which stay
-// until they are delivered.
+// as many instances can close all at once. They take 30 MB, and once the receiver has refused all of them up to 40 MB more. That
+// is without the results, which stay until they are delivered.
 const maxDeliveries = 100_000
+
+// maxFailureBytes is the greatest length of the reason of a failed attempt, as Redis keeps it.
+const maxFailureBytes = 240
 
 // droppedDeliveries is the number of deliveries that were dropped because too many waited, by the name of the definition.
 type droppedDeliveries map[string]int
@@ -39,7 +43,7 @@ func logDropped(log *slog.Logger, dropped *unlogged[droppedDeliveries]) {
 
 // deliveryKeys are the keys of the scripts that change the deliveries of a definition.
 func (s *Store) deliveryKeys(slot string) []string {
-	return []string{s.keys.DeliveryTurns(), s.keys.Deliveries(slot)}
+	return []string{s.keys.DeliveryTurns(), s.keys.Deliveries(slot), s.keys.Undelivered(), s.keys.FailedDeliveries()}
 }
 
 // scheduleDelivery adds a settled period to the deliveries if a node takes them. Else it
@@ -67,7 +71,7 @@ func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *defini
 		// there.
 		fresh = "1"
 	}
-	reply := script.Await.Run(ctx, s.rdb, s.deliveryKeys(slot), []any{slot, name, fresh, s.maxDeliveries})
+	reply := script.Await.Run(ctx, s.rdb, s.deliveryKeys(slot), []any{slot, name, fresh, s.maxDeliveries, p.settled})
 	if reply.Text() == "dropped" {
 		if err := s.giveUpDelivery(ctx, r.Board.Name, reply.Text()); err != nil {
 			return p, err
@@ -255,7 +259,7 @@ func (s *Store) Delivered(ctx context.Context, d Delivery) error {
 	switch {
 	case err != nil:
 	case another: // the board was deleted and created again since
-		err = s.rescheduleDelivery(ctx, d.claimed, d.claimed.since)
+		err = s.rescheduleDelivery(ctx, d.claimed, d.claimed.since, nil)
 	default:
 		err = s.dropDelivery(ctx, d.claimed)
 	}
@@ -272,19 +276,25 @@ func (s *Store) dropDelivery(ctx context.Context, c deliveryClaim) error {
 	if err := s.scheduleNow(ctx, instance); err != nil {
 		return err
 	}
-	return s.rescheduleDelivery(ctx, c, 0)
+	return s.rescheduleDelivery(ctx, c, 0, nil)
 }
 
-// Deferred schedules the next attempt of a delivery after the given time.
-func (s *Store) Deferred(ctx context.Context, d Delivery, after time.Duration) error {
-	if err := s.rescheduleDelivery(ctx, d.claimed, s.catalog.clock.now()+after.Microseconds()); err != nil {
+// Deferred schedules the next attempt of a delivery after the given time, and keeps why the last one has failed; nil: it
+// has not, or there was none.
+func (s *Store) Deferred(ctx context.Context, d Delivery, after time.Duration, failure error) error {
+	if err := s.rescheduleDelivery(ctx, d.claimed, s.catalog.clock.now()+after.Microseconds(), failure); err != nil {
 		return fmt.Errorf("defer delivery of %q: %w", d.claimed.member, err)
 	}
 	return nil
 }
 
 // rescheduleDelivery puts a claimed delivery back into its line for a time in µs since
-// 1970; 0 takes it off.
-func (s *Store) rescheduleDelivery(ctx context.Context, c deliveryClaim, next int64) error {
-	return script.Defer.Run(ctx, s.rdb, s.deliveryKeys(c.slot), []any{c.slot, c.member, c.until, timeArg(next)}).Err
+// 1970; 0 takes it off. failure is why an attempt has failed, or nil.
+func (s *Store) rescheduleDelivery(ctx context.Context, c deliveryClaim, next int64, failure error) error {
+	reason := ""
+	if failure != nil {
+		reason = cmp.Or(failure.Error(), "unknown")
+		reason = strings.ToValidUTF8(reason[:min(len(reason), maxFailureBytes)], "")
+	}
+	return script.Defer.Run(ctx, s.rdb, s.deliveryKeys(c.slot), []any{c.slot, c.member, c.until, timeArg(next), reason}).Err
 }

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -68,7 +69,7 @@ func TestDeliveriesTakeTurnsByDefinition(t *testing.T) {
 		w.due(w.stores[0], 100)
 		none, _ := w.due(w.stores[0], 100)
 		require.Empty(t, none)
-		require.NoError(t, w.stores[1].Deferred(t.Context(), second, 5*time.Second))
+		require.NoError(t, w.stores[1].Deferred(t.Context(), second, 5*time.Second, nil))
 		w.pass(4 * time.Second)
 		none, _ = w.due(w.stores[0], 1)
 		require.Empty(t, none)
@@ -103,19 +104,96 @@ func TestTooManyDeliveriesOfADefinition(t *testing.T) {
 		require.Len(t, w.rdb.Keys(t.Context(), "rc:{many:*}:*:z").Val(), 3, "the data of the others are gone")
 
 		for _, d := range list {
-			require.NoError(t, s.Deferred(t.Context(), d, 100*time.Hour)) // the receiver takes none
+			require.NoError(t, s.Deferred(t.Context(), d, 100*time.Hour, errors.New("refused"))) // the receiver takes none
 		}
 		w.closeHours("many:6")
 		left, list = w.due(s, 10)
 		require.Equal(t, []string{"many:6"}, left, "the new one is not the one that goes, though it is due first")
 		require.NoError(t, s.Delivered(t.Context(), list[0]))
 		// Housekeeping is late with one that has given way: it pushes out no other.
-		reply := script.Await.Run(t.Context(), s.rdb, append(s.deliveryKeys("many/1"), "rc:none"), []any{"many/1", "many:0@p", "", 2})
+		reply := script.Await.Run(t.Context(), s.rdb, append(s.deliveryKeys("many/1"), "rc:none"), []any{"many/1", "many:0@p", "", 2, 1})
 		require.NoError(t, reply.Err)
 		require.Equal(t, []any{"dropped", "many:0@p"}, reply.Rest)
 		w.pass(100 * time.Hour)
 		left, _ = w.due(s, 10)
 		require.ElementsMatch(t, []string{"one", "many:4", "many:5"}, left)
 		require.Equal(t, int64(2), w.rdb.ZCard(t.Context(), k.Deliveries("many/1")).Val())
+	})
+}
+
+// undelivered goes through all pages of the list of deliveries.
+func (w *world) undelivered(limit int) (boards []string, list []Undelivered) {
+	w.t.Helper()
+	for after, pages := "", 0; after != "" || pages == 0; pages++ {
+		page := must(w.stores[0].Undelivered(w.t.Context(), after, limit))(w.t)
+		require.LessOrEqual(w.t, len(page.List), limit)
+		require.Less(w.t, pages, 20)
+		list, after = append(list, page.List...), page.Next
+		require.EqualValues(w.t, w.rdb.ZCard(w.t.Context(), w.stores[0].keys.Undelivered()).Val(), page.Total)
+	}
+	for _, d := range list {
+		boards = append(boards, d.Board)
+	}
+	return boards, list
+}
+
+// A list shows the deliveries that wait, the oldest first, with what has become of their attempts.
+func TestDeliveriesAreListed(t *testing.T) {
+	t.Parallel()
+	boards := []definition.Board{{Name: "many:{x}", Period: "hour"}, {Name: "one", Period: "hour"}, {Name: "hot", Period: "hour", Shards: 2}}
+	simulatedWorlds(t, 2, Config{Deliver: []string{AllBoards}}, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		none, _ := w.undelivered(10)
+		require.Empty(t, none)
+		order := []string{"one", "many:2", "hot", "many:1", "many:3"}
+		w.closeHours(order...)
+		for limit := range len(order) + 1 {
+			boards, _ := w.undelivered(limit + 1)
+			require.Equal(t, order, boards, "pages of %d", limit+1)
+		}
+		refused := map[string]Delivery{}
+		_, due := w.due(w.stores[1], 10)
+		for _, d := range due {
+			refused[d.Board] = d
+		}
+		require.NoError(t, s.Deferred(t.Context(), refused["hot"], time.Hour, errors.New("the receiver says \"no\" "+strings.Repeat("…", 100))))
+		require.NoError(t, s.Deferred(t.Context(), refused["one"], 0, nil))
+		require.NoError(t, s.Delivered(t.Context(), refused["many:1"]))
+		boards, list := w.undelivered(10)
+		require.Equal(t, []string{"one", "many:2", "hot", "many:3"}, boards)
+		for _, u := range list {
+			d := refused[u.Board]
+			require.Equal(t, []any{d.ID, d.Period, d.Now.Add(-d.Age)}, []any{u.ID, u.Period, u.Settled})
+		}
+		require.Equal(t, []int64{0, 0, 1, 0}, []int64{list[0].Attempts, list[1].Attempts, list[2].Attempts, list[3].Attempts})
+		require.Regexp(t, `^the receiver says "no" …+$`, list[2].Failure)
+		require.InDelta(t, time.Hour, list[2].Next.Sub(refused["hot"].Now), float64(time.Minute))
+		require.Empty(t, list[0].Failure)
+
+		w.pass(2 * time.Hour)
+		_, due = w.due(s, 10)
+		for _, d := range due {
+			require.NoError(t, s.Deferred(t.Context(), d, time.Second, errors.New("down")))
+		}
+		_, list = w.undelivered(10)
+		require.Equal(t, []any{int64(2), "down"}, []any{list[2].Attempts, list[2].Failure})
+		require.Equal(t, []any{int64(1), "down"}, []any{list[0].Attempts, list[0].Failure})
+
+		// Nothing remains of what has arrived, was deleted or was dropped.
+		require.NoError(t, s.Delete(t.Context(), "one", Moderator{}))
+		w.tendAfter(time.Minute)
+		_, due = w.due(s, 10)
+		for _, d := range due {
+			require.NoError(t, s.Delivered(t.Context(), d))
+		}
+		boards, _ = w.undelivered(10)
+		require.Empty(t, boards)
+		require.Zero(t, w.rdb.Exists(t.Context(), s.keys.Undelivered(), s.keys.FailedDeliveries()).Val())
+		for _, cursor := range []string{"x", `{"at":-1}`, `{"passed":-1}`, `[]`} {
+			invalidField(t, "cursor", errorOf(s.Undelivered(t.Context(), cursor, 10)))
+		}
+		for _, limit := range []int{0, MaxUndeliveredPage + 1} {
+			invalidField(t, "limit", errorOf(s.Undelivered(t.Context(), "", limit)))
+		}
 	})
 }

@@ -234,7 +234,7 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 		due := must(w.stores[1].Deliveries(t.Context(), 10))(t)
 		require.Len(t, due, 1)
 		ids[due[0].ID] = true
-		require.NoError(t, w.stores[0].Deferred(t.Context(), due[0], 0))
+		require.NoError(t, w.stores[0].Deferred(t.Context(), due[0], 0, nil))
 		require.NoError(t, w.rdb.HSet(t.Context(), k.Periods, "2026-11-20T10Z", before).Err())
 		require.NoError(t, w.rdb.HDel(t.Context(), k.Meta, "settled").Err())
 	}
@@ -279,7 +279,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	require.Len(t, w.announced(), 6)
 	w.tendAfter(undeliveredInterval)
 	w.tendAfter(relistAfter + time.Second)
-	wanted := []string{"rc:{/}:agenda", "rc:{/}:deliveries:told/0", "rc:{/}:instances:told/0", "rc:{/}:turns"}
+	wanted := []string{"rc:{/}:agenda", "rc:{/}:deliveries:told/0", "rc:{/}:instances:told/0", "rc:{/}:turns", "rc:{/}:undelivered"}
 	for _, period := range []string{"2026-11-20T10Z", "2026-11-20T11Z", "2026-11-20T12Z"} {
 		k := keysOf(w.stores[0], "told", period, "a")
 		wanted = append(wanted, k.Meta, k.Members)
@@ -301,7 +301,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	require.Equal(t, undeliveredInterval+relistAfter+time.Second, d.Age)
 
 	// Whoever has one and dies is stood in for, under the same id.
-	require.NoError(t, w.stores[0].Deferred(t.Context(), first[1], 10*time.Minute))
+	require.NoError(t, w.stores[0].Deferred(t.Context(), first[1], 10*time.Minute, nil))
 	w.pass(DeliverWithin + time.Second)
 	again := must(w.stores[1].Deliveries(t.Context(), 10))(t)
 	require.ElementsMatch(t, []string{first[0].ID, second[0].ID}, []string{again[0].ID, again[1].ID})

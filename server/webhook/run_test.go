@@ -82,7 +82,7 @@ func (w *fakeSource) Delivered(ctx context.Context, d ranking.Delivery) error {
 	return nil
 }
 
-func (w *fakeSource) Deferred(ctx context.Context, d ranking.Delivery, after time.Duration) error {
+func (w *fakeSource) Deferred(ctx context.Context, d ranking.Delivery, after time.Duration, _ error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if ctx.Err() != nil {

@@ -25,8 +25,8 @@ type Source interface {
 	Deliveries(ctx context.Context, most int) ([]ranking.Delivery, error)
 	// Delivered removes a delivery: the receiver took it, or the node gave it up.
 	Delivered(ctx context.Context, d ranking.Delivery) error
-	// Deferred makes a delivery due again after a delay.
-	Deferred(ctx context.Context, d ranking.Delivery, after time.Duration) error
+	// Deferred makes a delivery due again after a delay. failure is why the attempt has failed; nil: the node has ended it.
+	Deferred(ctx context.Context, d ranking.Delivery, after time.Duration, failure error) error
 }
 
 // Config configures a Webhook. URL and Secret are required; the zero value of every other
@@ -179,7 +179,7 @@ func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, uptime time.D
 		}
 		recordErr = w.source.Delivered(record, d)
 	case ctx.Err() != nil: // this node stops; another node may try at once
-		recordErr = w.source.Deferred(record, d, 0)
+		recordErr = w.source.Deferred(record, d, 0, nil)
 	case age >= w.cfg.GiveUpAge && uptime >= w.cfg.GiveUpUptime:
 		w.attempts.WithLabelValues(attemptGivenUp).Inc()
 		log.Error("the webhook receiver does not accept a message; the node gives the message up", "error", err)
@@ -190,7 +190,7 @@ func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, uptime time.D
 			w.failing.Store(true)
 			log.Warn("the webhook receiver does not accept messages; the node tries again", "failed", failed, "error", err)
 		})
-		recordErr = w.source.Deferred(record, d, w.backoff(min(age, uptime)))
+		recordErr = w.source.Deferred(record, d, w.backoff(min(age, uptime)), err)
 	}
 	if recordErr != nil {
 		// The delivery becomes due again, and goes out under the same id.

@@ -282,6 +282,12 @@ func (k Keys) ProfilePart(kind string, part int) ProfileKeys {
 // the time of the next delivery attempt, µs since 1970.
 func (k Keys) Deliveries(slot string) string { return k.Tag("/") + "deliveries:" + slot }
 
+// Undelivered is a sorted set: the settled periods in all lines of Deliveries to when they were settled, µs since 1970.
+func (k Keys) Undelivered() string { return k.Tag("/") + "undelivered" }
+
+// FailedDeliveries is a hash: those of these periods that the receiver has refused to how often and why, see defer.lua.
+func (k Keys) FailedDeliveries() string { return k.Tag("/") + "undelivered:failed" }
+
 // DeliveryTurns is a sorted set: the slots of definitions with deliveries to when they have their
 // turn, µs since 1970.
 func (k Keys) DeliveryTurns() string { return k.Tag("/") + "turns" }

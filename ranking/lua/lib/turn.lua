@@ -21,3 +21,10 @@ local function turn_note(turns, line, slot, after)
   end
   call('ZADD', turns, string.format('%.0f', at), slot)
 end
+
+-- Removes a period from its line, and from the lists of all deliveries, see await.lua.
+local function turn_drop(line, undelivered, failed, period)
+  redis.call('ZREM', line, period)
+  redis.call('ZREM', undelivered, period)
+  redis.call('HDEL', failed, period)
+end
