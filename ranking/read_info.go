@@ -116,25 +116,46 @@ type Summary struct {
 	Head
 	Top   []Entry // the first SummaryEntries; nil where the board has none, or they are not known
 	Built bool    // the board has a result: the summary is of the latest one, if any
+
+	Memory *int64 // as Info.Memory; only SummaryWithMemory reads it
 }
 
 // Summary reads the state of a board and its first entries, in one call. Unlike Read it
 // starts no build, and does not extend the retention of a result. Of a board with a result
 // it reads the present one. Top is nil then if that result is older than refresh allows.
 func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
+	g, _, err := s.summary(ctx, board)
+	return g, err
+}
+
+// SummaryWithMemory is Summary with the size of the board in Redis, by a second call.
+func (s *Store) SummaryWithMemory(ctx context.Context, board string) (Summary, error) {
+	g, m, err := s.summary(ctx, board)
+	if err != nil {
+		return Summary{}, err
+	}
+	bytes, err := s.memory(ctx, m.eachShard(), g.Total)
+	if err != nil {
+		return Summary{}, fmt.Errorf("read board %q: %w", board, err)
+	}
+	g.Memory = &bytes
+	return g, nil
+}
+
+func (s *Store) summary(ctx context.Context, board string) (Summary, resolved, error) {
 	var p Page
 	m, isFresh, err := s.readPresent(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
 		p, at, err = s.readPage(ctx, m, Query{FromRank: 1, Limit: SummaryEntries})
 		return at, err
 	})
 	if err != nil {
-		return Summary{}, err
+		return Summary{}, m, err
 	}
 	g := Summary{About: s.about(ctx, m, p.State), Head: p.Head, Built: m.compiled.IsBuilt()}
 	if len(p.Entries) > 0 && isFresh {
 		g.Top = p.Entries
 	}
-	return g, nil
+	return g, m, nil
 }
 
 // readPresent is readResolved without builds: of a board with a result it reads the present one, and does not extend

@@ -52,6 +52,7 @@ var rights = map[string]string{
 	"GET /v1/hidden/k":                 "mA",
 	"PUT /v1/hidden/k/m":               "mA",
 	"DELETE /v1/hidden/k/m":            "mA",
+	"GET /v1/members/k":                "rA",
 	"GET /v1/members/k/m":              "rA",
 	"GET /v1/members/k/m/boards":       "rvoA", // a list of what the caller may read
 	"PUT /v1/members/k/m":              "wA",
@@ -60,6 +61,8 @@ var rights = map[string]string{
 	"GET /v1/members/k/m/erasure":      "mA",
 	"POST /v1/reindex/k":               "A",
 	"GET /v1/nodes":                    "A",
+	"GET /v1/erasures":                 "moA",
+	"GET /v1/deliveries":               "A",
 	"GET /v1/audit":                    "moA",
 	"GET /v1/events":                   "rvoA",
 	"GET /v1/events/e":                 "rvA",

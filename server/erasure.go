@@ -7,6 +7,8 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/access"
+	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
 	"rankcast/server/internal/respond"
 )
@@ -51,4 +53,30 @@ func (s *Server) getErasure(c *echo.Context) error {
 	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	e, err := s.store.Erasure(c.Request().Context(), kind, member)
 	return respond.Answer(c, newErasure(kind, member, e), err)
+}
+
+const defaultErasures = 100
+
+// listErasures answers a page of the erasures of the kinds that the caller may moderate: those under way, then those that
+// have ended lately. A page may have fewer erasures than the limit, also before the last page.
+func (s *Server) listErasures(c *echo.Context) error {
+	after, limit, err := readNamePage(c, defaultErasures, ranking.MaxErasuresPage)
+	if err != nil {
+		return err
+	}
+	caller := gate.Caller(c)
+	page, err := s.store.Erasures(gate.AsCaller(c), func(kind string) bool {
+		return caller.May(access.ScopeModerate, access.Kind(kind))
+	}, after, limit)
+	if err != nil {
+		return err
+	}
+	list := make([]erasureJSON, len(page.List))
+	for i, e := range page.List {
+		list[i] = newErasure(e.Kind, e.Member, e.Erasure)
+	}
+	return respond.OK(c, struct {
+		Erasures []erasureJSON `json:"erasures"`
+		Cursor   *string       `json:"cursor"`
+	}{list, newNameCursor(page.Next)})
 }

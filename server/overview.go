@@ -13,8 +13,11 @@ import (
 )
 
 // getOverview answers the state of the boards that the caller may read, and the number of instances of the
-// families.
+// families: of all, up to a bound, or with parameters of a page of those that match.
 func (s *Server) getOverview(c *echo.Context) error {
+	if c.Request().URL.RawQuery != "" {
+		return s.getOverviewPage(c)
+	}
 	o, err := s.overviews.All(c.Request().Context())
 	if err != nil {
 		return err
@@ -28,26 +31,55 @@ func (s *Server) getOverview(c *echo.Context) error {
 	}{definition.FormatTime(s.store.Now()), o.Boards.For(caller), o.Families.For(caller), o.LeftOffFor(caller)})
 }
 
-// maxFamilyPage bounds the instances in one answer, because each of them costs a read.
-const maxFamilyPage = 100
+const (
+	// maxOverviewPage bounds the boards in a page of an overview, because each of them costs a read.
+	maxOverviewPage     = 100
+	defaultOverviewPage = 50
+	// boardsPerToken is the number of boards that a caller reads for a further token of its rate.
+	boardsPerToken = 10
+)
 
-// instancesPerToken is the number of instances that a caller reads for a further token of its rate.
-const instancesPerToken = 10
+// getOverviewPage answers the state of a page of the boards and families that the caller may read and that match, by name.
+func (s *Server) getOverviewPage(c *echo.Context) error {
+	q := request.ReadQuery(c, "limit", "cursor", "search")
+	after, limit := namePageOf(q, defaultOverviewPage, maxOverviewPage)
+	text := q.OptionalText("search")
+	if q.Err != nil {
+		return q.Err
+	}
+	if reason := definition.UTF8Fault(text, ranking.MaxQueryBytes); text != "" && reason != "" {
+		return definition.Invalid("search", reason)
+	}
+	ctx, caller := c.Request().Context(), gate.Caller(c)
+	page, err := s.overviews.Match(ctx, caller, overview.Query{Search: text, After: after, Limit: limit})
+	if err != nil {
+		return err
+	}
+	if err := s.gate.TakeRate(c, page.Len()/boardsPerToken); err != nil {
+		return err
+	}
+	o, err := s.overviews.Page(ctx, page)
+	if err != nil {
+		return err
+	}
+	return respond.OK(c, struct {
+		Now      *string        `json:"now"` // by the clock of Redis
+		Total    int            `json:"total"`
+		Boards   jsontext.Value `json:"boards"`
+		Families jsontext.Value `json:"families"`
+		Cursor   *string        `json:"cursor"`
+	}{definition.FormatTime(s.store.Now()), page.Total, o.Boards.For(caller), o.Families.For(caller), newNameCursor(page.Next)})
+}
 
 // getFamilyOverview answers the state of a page of a family's instances that the caller may read, by name. total also
 // counts those that the caller may not read.
 func (s *Server) getFamilyOverview(c *echo.Context) error {
-	after, limit, err := readNamePage(c, overview.FamilyPage, maxFamilyPage)
+	family, page, err := s.readInstances(c, overview.FamilyPage, maxOverviewPage)
 	if err != nil {
 		return err
 	}
-	family := request.PathValue(c, "board")
 	ctx := c.Request().Context()
-	page, err := s.overviews.ReadableNames(ctx, gate.Caller(c), family, after, limit)
-	if err != nil {
-		return err
-	}
-	if err := s.gate.TakeRate(c, len(page.Names)/instancesPerToken); err != nil {
+	if err := s.gate.TakeRate(c, len(page.Names)/boardsPerToken); err != nil {
 		return err
 	}
 	o, err := s.overviews.Instances(ctx, family, page.Names)
@@ -68,12 +100,7 @@ const defaultInstances = 100
 // listInstances answers a page of the instances of a family that the caller may read, by name. total also counts
 // those that the caller may not read.
 func (s *Server) listInstances(c *echo.Context) error {
-	after, limit, err := readNamePage(c, defaultInstances, ranking.MaxInstancesPage)
-	if err != nil {
-		return err
-	}
-	family := request.PathValue(c, "board")
-	page, err := s.overviews.ReadableNames(c.Request().Context(), gate.Caller(c), family, after, limit)
+	family, page, err := s.readInstances(c, defaultInstances, ranking.MaxInstancesPage)
 	if err != nil {
 		return err
 	}
@@ -83,4 +110,17 @@ func (s *Server) listInstances(c *echo.Context) error {
 		Instances []string `json:"instances"`
 		Cursor    *string  `json:"cursor"`
 	}{family, page.Total, page.Names, newNameCursor(page.Next)})
+}
+
+// readInstances reads the page of instances that a request asks for, of those that the caller may read.
+func (s *Server) readInstances(c *echo.Context, otherwise, most int64) (family string, page ranking.Instances, err error) {
+	q := request.ReadQuery(c, "limit", "cursor", "prefix")
+	after, limit := namePageOf(q, otherwise, most)
+	asked := ranking.InstancesQuery{Prefix: q.OptionalText("prefix"), After: after, Limit: limit}
+	if q.Err != nil {
+		return "", page, q.Err
+	}
+	family = request.PathValue(c, "board")
+	page, err = s.overviews.ReadableNames(c.Request().Context(), gate.Caller(c), family, asked)
+	return family, page, err
 }

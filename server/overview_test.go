@@ -230,6 +230,15 @@ func TestFamilyOverview(t *testing.T) {
 		require.Equal(t, []any{"fans:s3", ""}, []any{page.Boards[0].Board, page.Cursor})
 
 		page.Boards = nil
+		n.Do("GET", path+"?prefix=fans:s2", "").Into(&page)
+		require.Equal(t, []any{1, 1, "fans:s2"}, []any{page.Total, len(page.Boards), page.Boards[0].Board})
+		names := n.Require(200, "GET", "/v1/boards/fans:%7Bstar%7D/instances?prefix=fans:s3", "")
+		require.JSONEq(t, `{"board":"fans:{star}","total":1,"instances":["fans:s3"],"cursor":null}`, names.Body)
+		for _, prefix := range []string{"", "%FF", "%00"} {
+			servertest.RequireProblem(t, n.Do("GET", path+"?prefix="+prefix, ""), 400, "invalid_request", "prefix")
+		}
+
+		page.Boards = nil
 		n.Do("GET", "/v1/boards/plain/overview", "").Into(&page)
 		require.Equal(t, "plain", page.Boards[0].Board, "a board is its own only instance")
 		require.Empty(t, page.Boards[0].Parts)

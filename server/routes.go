@@ -22,7 +22,7 @@ var (
 	moderatesBoard   = gate.Need{Scope: access.ScopeModerate, Resource: access.BoardResource}
 	moderatesEvent   = gate.Need{Scope: access.ScopeModerate, Resource: access.EventResource}
 	moderatesKind    = gate.Need{Scope: access.ScopeModerate, Resource: access.KindResource}
-	moderatesAny     = gate.Need{Scope: access.ScopeModerate}
+	moderatesList    = gate.Need{Scope: access.ScopeModerate}
 	administersBoard = gate.Need{Scope: access.ScopeAdmin, Resource: access.BoardResource}
 	// The caller of an event stream may come with a ticket.
 	streamsBoard     = gate.Need{Scope: access.ScopeRead, Resource: access.BoardResource, TakesTicket: true, TakesNoTurn: true}
@@ -41,7 +41,7 @@ type route struct {
 // apiRoutes are all routes of the API. GET answers HEAD too, without the body, but for sockets and streams.
 func (s *Server) apiRoutes() []route {
 	return []route{
-		{"GET", "/v1/overview", readsList, request.WithoutQuery(s.getOverview)},
+		{"GET", "/v1/overview", readsList, s.getOverview},
 		{"GET", "/v1/boards", readsList, request.WithoutQuery(s.listBoards)},
 		{"GET", "/v1/boards/:board", readsBoard, request.WithoutQuery(s.getBoard)},
 		{"PUT", boardPath, administersBoard, s.putBoard},
@@ -67,6 +67,7 @@ func (s *Server) apiRoutes() []route {
 		{"GET", "/v1/hidden/:kind", moderatesKind, listsHidden("kind", s.hiddenEverywhere)},
 		{"PUT", "/v1/hidden/:kind/:member", moderatesKind, moderates("kind", s.store.HideEverywhere)},
 		{"DELETE", "/v1/hidden/:kind/:member", moderatesKind, moderates("kind", s.store.ShowEverywhere)},
+		{"GET", "/v1/members/:kind", readsKind, s.searchMembers},
 		{"GET", "/v1/members/:kind/:member", readsKind, request.WithoutQuery(s.getProfile)},
 		{"GET", "/v1/members/:kind/:member/boards", readsList, s.listMemberBoards},
 		{"PUT", "/v1/members/:kind/:member", writesKind, request.WithoutQuery(s.putProfile)},
@@ -74,16 +75,18 @@ func (s *Server) apiRoutes() []route {
 		{"DELETE", "/v1/members/:kind/:member/profile", writesKind, request.WithoutParameters(s.deleteProfile)},
 		{"GET", "/v1/members/:kind/:member/erasure", moderatesKind, request.WithoutQuery(s.getErasure)},
 		{"POST", "/v1/reindex/:kind", administersKind, s.postReindex},
-		{"GET", "/v1/audit", moderatesAny, s.listAudit},
 		{"GET", "/v1/nodes", gate.Need{Scope: access.ScopeAdmin, TakesNoTurn: true}, request.WithoutQuery(s.getNodes)},
+		{"GET", "/v1/erasures", moderatesList, s.listErasures},
+		{"GET", "/v1/deliveries", gate.Need{Scope: access.ScopeAdmin}, s.listDeliveries},
+		{"GET", "/v1/audit", moderatesList, s.listAudit},
 		{"GET", "/v1/events", readsList, request.WithoutQuery(s.listEvents)},
 		{"GET", "/v1/events/:event", readsEvent, request.WithoutQuery(s.getEvent)},
 		{"PUT", eventPath, administersEvent, s.putEvent},
 		{"DELETE", "/v1/events/:event", administersEvent, request.WithoutParameters(s.deleteEvent)},
 		{"POST", "/v1/events/:event", writesEvent, s.postEvents},
 		{"POST", "/v1/events/:event/take-back", moderatesEvent, request.WithoutQuery(s.takeBackEvent)},
-		{"GET", "/v1/session", moderatesAny, request.WithoutQuery(s.getSession)},
-		{"POST", "/v1/session", moderatesAny, request.WithoutParameters(s.postSession)},
+		{"GET", "/v1/session", moderatesList, request.WithoutQuery(s.getSession)},
+		{"POST", "/v1/session", moderatesList, request.WithoutParameters(s.postSession)},
 		{"DELETE", "/v1/session", gate.Need{Public: true}, request.WithoutParameters(s.deleteSession)},
 		{"POST", "/v1/tickets", gate.Need{Credentials: true}, request.WithoutParameters(s.postTickets)},
 		{"GET", "/v1/live", gate.Need{Public: true, TakesNoTurn: true}, s.live}, // each message needs what the same request by HTTP needs

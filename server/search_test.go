@@ -13,6 +13,8 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access/accesstest"
 	"rankcast/server/servertest"
 )
 
@@ -119,6 +121,40 @@ func TestSearchOverHTTP(t *testing.T) {
 		for _, cursor := range []string{"%2B", "eyJ4", "Mg"} {
 			servertest.RequireProblem(t, n.Do("POST", "/v1/reindex/user?cursor="+cursor, ""), 400, "invalid_request", "cursor")
 		}
+	})
+}
+
+// A search of a kind answers profiles. Who may not moderate the kind gets no member that is hidden on all boards.
+func TestSearchMembersOfKindOverHTTP(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, at string) {
+		g := accesstest.Start(t, "keys:\n"+keyLine("admin", "scopes: [admin]")+keyLine("reads", "scopes: [read], kinds: [user]")+
+			keyLine("moderates", "scopes: [read, moderate], kinds: [user]")+keyLine("other", "scopes: [read, moderate], kinds: [star]"))
+		n := servertest.Start(t, at, servertest.Config{Server: server.Config{Access: g.Guard}}, definition.Board{Name: "b", Kind: "user"})
+		for member, profile := range map[string]string{
+			"u1": `{"name":"Ana María","avatar":"/a.png"}`, "u2": `{"name":"<img src=x onerror=alert(1)>"}`, "u3": `{"name":"Ana Bad"}`,
+			"u/4": `{"avatar":"/b.png"}`,
+		} {
+			n.Require(201, "PUT", "/v1/members/user/"+url.PathEscape(member), profile, bearer(g.Key("admin"))...)
+		}
+		n.Require(204, "PUT", "/v1/hidden/user/u3?reason=test", "", bearer(g.Key("admin"))...)
+		n.Require(200, "GET", "/v1/hidden/user", "", bearer(g.Key("admin"))...)
+		ana, bad := `{"member":"u1","name":"Ana María","avatar":"/a.png"}`, `{"member":"u3","name":"Ana Bad","hidden":true}`
+		for _, c := range []struct{ key, query, want string }{
+			{"reads", "q=ana", ana}, {"moderates", "q=ana", ana + "," + bad}, {"admin", "q=ana&limit=1", ana},
+			{"reads", "q=u3", ""}, {"reads", "q=img", `{"member":"u2","name":"<img src=x onerror=alert(1)>"}`},
+			{"reads", "q=u/4", `{"member":"u/4","avatar":"/b.png"}`}, {"reads", "q=zoe", ""}, {"reads", "q=*", ""},
+		} {
+			a := n.Require(200, "GET", "/v1/members/user?"+c.query, "", bearer(g.Key(c.key))...)
+			require.JSONEq(t, `{"kind":"user","complete":true,"members":[`+c.want+`]}`, a.Body, c.query)
+		}
+		n.Require(403, "GET", "/v1/members/user?q=ana", "", bearer(g.Key("other"))...)
+		for query, field := range map[string]string{
+			"": "q", "q=": "q", "q=+": "q", "q=%00": "q", "q=" + strings.Repeat("a", 129): "q", "q=a&limit=51": "limit", "q=a&cursor=x": "cursor",
+		} {
+			servertest.RequireProblem(t, n.Do("GET", "/v1/members/user?"+query, "", bearer(g.Key("reads"))...), 400, "invalid_request", field)
+		}
+		servertest.RequireProblem(t, n.Do("GET", "/v1/members/No?q=a", "", bearer(g.Key("admin"))...), 400, "invalid_request", "kind")
 	})
 }
 

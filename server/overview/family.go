@@ -12,12 +12,6 @@ import (
 	"rankcast/server/internal/readable"
 )
 
-const (
-	// maxFamilyReads bounds the families that the node reads at a time, each by overviewConcurrency reads: callers that
-	// ask for different pages share no read.
-	maxFamilyReads = 2
-)
-
 // FamilyPage is the number of instances that a family's page shows first, and the default of an answer.
 const FamilyPage = 50
 
@@ -39,10 +33,10 @@ func (r *Reader) Instances(ctx context.Context, family string, names []string) (
 func (r *Reader) readFamily(ctx context.Context, family string, names []string) (*Family, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), overviewTimeout)
 	defer cancel()
-	if err := r.familyReads.Acquire(ctx, 1); err != nil {
-		return nil, fmt.Errorf("read instances of %q: %w: the node reads other families: %w", family, definition.ErrUnavailable, err)
+	if err := r.pageReads.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("read instances of %q: %w: the node reads other pages: %w", family, definition.ErrUnavailable, err)
 	}
-	defer r.familyReads.Release(1)
+	defer r.pageReads.Release(1)
 	d, err := r.store.Definition(ctx, family)
 	if err != nil {
 		return nil, err
@@ -82,13 +76,16 @@ func (r *Reader) readFamily(ctx context.Context, family string, names []string) 
 // maxSkippedPages bounds the pages of ranking.MaxInstancesPage names that one request reads.
 const maxSkippedPages = 50
 
-// ReadableNames is Store.Instances for what a caller may read. It reads on until the page is full: a cursor
+// ReadableNames is Store.FindInstances for what a caller may read. It reads on until the page is full: a cursor
 // holds a name, so it must be one that the caller may read too.
-func (r *Reader) ReadableNames(ctx context.Context, caller *access.Caller, family, after string, limit int) (ranking.Instances, error) {
-	page, err := r.store.Instances(ctx, family, after, limit)
+func (r *Reader) ReadableNames(ctx context.Context, caller *access.Caller, family string, q ranking.InstancesQuery) (
+	ranking.Instances, error) {
+	page, err := r.store.FindInstances(ctx, family, q)
 	if err != nil || caller.MayAll() {
 		return page, err
 	}
+	limit := q.Limit
+	q.Limit = ranking.MaxInstancesPage
 	readable := ranking.Instances{Names: []string{}, Total: page.Total}
 	for range maxSkippedPages {
 		for _, name := range page.Names {
@@ -104,7 +101,8 @@ func (r *Reader) ReadableNames(ctx context.Context, caller *access.Caller, famil
 		if page.Next == "" {
 			return readable, nil
 		}
-		if page, err = r.store.Instances(ctx, family, page.Next, ranking.MaxInstancesPage); err != nil {
+		q.After = page.Next
+		if page, err = r.store.FindInstances(ctx, family, q); err != nil {
 			return ranking.Instances{}, err
 		}
 	}

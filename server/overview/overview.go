@@ -1,4 +1,4 @@
-// Package overview reads the state of many boards at once: of all, and of the instances of a family.
+// Package overview reads the state of many boards at once: of all, of a page of them, and of the instances of a family.
 package overview
 
 import (
@@ -47,25 +47,35 @@ type Reader struct {
 	entries *entry.Reader
 	log     *slog.Logger
 
-	overviews   *recent.Cache[*Overview]
-	families    *recent.Cache[*Family]
-	familyReads *semaphore.Weighted // of maxFamilyReads
-	rates       changeRates
+	overviews *recent.Cache[*Overview]
+	pages     *recent.Cache[*Overview]
+	families  *recent.Cache[*Family]
+	listings  *recent.Cache[listing]
+	pageReads *semaphore.Weighted // of maxPageReads
+	rates     changeRates
 }
 
-// maxFamilies bounds the answers about families that the node keeps.
-const maxFamilies = 100
+const (
+	// maxPages bounds the pages of boards that the node keeps, and maxFamilies those of families.
+	maxPages    = 100
+	maxFamilies = 100
+	// maxPageReads bounds the pages that the node reads at a time, each by overviewConcurrency reads: callers that ask for
+	// different pages share no read.
+	maxPageReads = 2
+)
 
 // New makes a Reader.
 func New(store *ranking.Store, entries *entry.Reader, log *slog.Logger) *Reader {
 	return &Reader{
-		store: store, entries: entries, log: log, familyReads: semaphore.NewWeighted(maxFamilyReads),
+		store: store, entries: entries, log: log, pageReads: semaphore.NewWeighted(maxPageReads),
 		overviews: recent.New(recent.Age, 1, func(*Overview) int { return 1 }),
+		pages:     recent.New(recent.Age, maxPages, func(*Overview) int { return 1 }),
 		families:  recent.New(recent.Age, maxFamilies, func(*Family) int { return 1 }),
+		listings:  recent.New(listingAge, 1, func(listing) int { return 1 }),
 	}
 }
 
-// Overview is the state of all boards.
+// Overview is the state of all boards, or of a page of them.
 type Overview struct {
 	Boards, Families readable.List // for callers
 	BoardCards       []BoardCard   // for pages
@@ -108,6 +118,7 @@ type summaryJSON struct {
 	Leader    *entry.Entry  `json:"leader"`
 	RunnersUp []entry.Entry `json:"runners_up,omitzero"`
 	Built     bool          `json:"built"`
+	Memory    *int64        `json:"memory,omitzero"` // bytes; nil: not read
 	// Info is nil only with Unavailable.
 	Info  *boardinfo.Info `json:"info,omitzero"`
 	Parts []partJSON      `json:"parts,omitzero"` // of an instance of a family
@@ -179,6 +190,12 @@ func (r *Reader) readOverview(ctx context.Context) (*Overview, error) {
 		o.leftOff = append(o.leftOff, defined[last].Name)
 		defined = defined[:last]
 	}
+	return o, r.fill(ctx, o, began, defined, r.store.Summary)
+}
+
+// fill reads the state of defined boards and families into o. summarize reads a board.
+func (r *Reader) fill(ctx context.Context, o *Overview, began time.Time, defined []definition.Board,
+	summarize func(ctx context.Context, board string) (ranking.Summary, error)) error {
 	summaries, firsts := make([]*ranking.Summary, len(defined)), make([]*ranking.Instances, len(defined)) // nil: deleted meanwhile
 	parts := make([][][]ranking.Part, len(defined))
 	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
@@ -189,14 +206,14 @@ func (r *Reader) readOverview(ctx context.Context) (*Overview, error) {
 			}
 			return err
 		}
-		sum, err := r.store.Summary(ctx, defined[i].Name)
+		sum, err := summarize(ctx, defined[i].Name)
 		if err == nil {
 			summaries[i] = &sum
 		}
 		return err
 	})
 	if err := r.checkFailures(failures); err != nil {
-		return nil, fmt.Errorf("read an overview: %w", err)
+		return fmt.Errorf("read an overview: %w", err)
 	}
 	tops := r.tops(ctx, summaries)
 	for i, d := range defined {
@@ -212,12 +229,12 @@ func (r *Reader) readOverview(ctx context.Context) (*Overview, error) {
 			err = o.addBoard(r.summarize(d.Name, sum, tops[i]))
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	o.Boards.Close()
 	o.Families.Close()
-	return o, nil
+	return nil
 }
 
 // checkFailures returns an error if no board could be read. A board that cannot be read, because its master of a cluster
@@ -244,7 +261,7 @@ func (r *Reader) checkFailures(failures []error) error {
 func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) (summaryJSON, BoardCard) {
 	info := boardinfo.New(g.About)
 	line := summaryJSON{Board: board, Period: g.Period, Ends: definition.FormatTime(g.Ends), Total: g.Total, Epoch: g.Epoch,
-		Seq: g.Seq, Built: g.Built, Info: &info}
+		Seq: g.Seq, Built: g.Built, Memory: g.Memory, Info: &info}
 	if !g.Built { // its changes are builds
 		line.Rate = r.rates.of(board, g.Epoch, g.Seq, time.Now())
 	}

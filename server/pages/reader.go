@@ -251,7 +251,7 @@ func (r *reader) family(ctx context.Context, name string) (instances []overview.
 	if !r.mayRead(name) {
 		return nil, false
 	}
-	page, err := r.overviews.ReadableNames(ctx, r.guard.Anonymous(), name, "", overview.FamilyPage)
+	page, err := r.overviews.ReadableNames(ctx, r.guard.Anonymous(), name, ranking.InstancesQuery{Limit: overview.FamilyPage})
 	if err != nil {
 		return nil, false
 	}
