@@ -13,7 +13,8 @@ const board = 'typescript';
 const http = createClient<paths>({ baseUrl: url });
 
 const defined = await http.PUT('/v1/boards/{board}', { params: { path: { board } }, body: { kind: 'player' } });
-console.log('defined', defined.data?.board);
+if (!defined.data || 'definition' in defined.data) throw new Error('want a definition, and no preview');
+console.log('defined', defined.data.board);
 
 const written = await http.POST('/v1/boards/{board}/scores', {
   params: { path: { board } },
