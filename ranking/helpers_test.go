@@ -762,12 +762,3 @@ func TestMain(m *testing.M) {
 	debug.SetGCPercent(heapGrowth)
 	redistest.Main(m)
 }
-
-// invalidField requires an error about a field.
-func invalidField(t *testing.T, field string, err error) {
-	t.Helper()
-	var fault *definition.FieldError
-	require.ErrorAs(t, err, &fault)
-	require.ErrorIs(t, err, definition.ErrInvalid)
-	require.Equal(t, field, fault.Field)
-}

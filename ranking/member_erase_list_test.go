@@ -61,9 +61,9 @@ func TestErasuresAreListed(t *testing.T) {
 			require.Equal(t, names[:2], stars, "pages of %d", limit+1)
 		}
 		for _, cursor := range []string{"x", "{", `{"at":-1}`, `{"passed":-1}`, `[]`, `{"at":"1"}`} {
-			invalidField(t, "cursor", errorOf(s.Erasures(t.Context(), all, cursor, 10)))
+			refused(t, errorOf(s.Erasures(t.Context(), all, cursor, 10)), "cursor")
 		}
-		invalidField(t, "limit", errorOf(s.Erasures(t.Context(), all, "", 0)))
-		invalidField(t, "limit", errorOf(s.Erasures(t.Context(), all, "", MaxErasuresPage+1)))
+		refused(t, errorOf(s.Erasures(t.Context(), all, "", 0)), "limit")
+		refused(t, errorOf(s.Erasures(t.Context(), all, "", MaxErasuresPage+1)), "limit")
 	})
 }

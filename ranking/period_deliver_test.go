@@ -118,6 +118,8 @@ func TestTooManyDeliveriesOfADefinition(t *testing.T) {
 		left, _ = w.due(s, 10)
 		require.ElementsMatch(t, []string{"one", "many:4", "many:5"}, left)
 		require.Equal(t, int64(2), w.rdb.ZCard(t.Context(), k.Deliveries("many/1")).Val())
+		require.Equal(t, int64(3), w.rdb.ZCard(t.Context(), k.Undelivered()).Val())
+		require.Equal(t, int64(3), w.rdb.HLen(t.Context(), k.FailedDeliveries()).Val())
 	})
 }
 
@@ -151,23 +153,23 @@ func TestDeliveriesAreListed(t *testing.T) {
 			boards, _ := w.undelivered(limit + 1)
 			require.Equal(t, order, boards, "pages of %d", limit+1)
 		}
-		refused := map[string]Delivery{}
+		taken := map[string]Delivery{}
 		_, due := w.due(w.stores[1], 10)
 		for _, d := range due {
-			refused[d.Board] = d
+			taken[d.Board] = d
 		}
-		require.NoError(t, s.Deferred(t.Context(), refused["hot"], time.Hour, errors.New("the receiver says \"no\" "+strings.Repeat("…", 100))))
-		require.NoError(t, s.Deferred(t.Context(), refused["one"], 0, nil))
-		require.NoError(t, s.Delivered(t.Context(), refused["many:1"]))
+		require.NoError(t, s.Deferred(t.Context(), taken["hot"], time.Hour, errors.New("the receiver says \"no\" "+strings.Repeat("…", 100))))
+		require.NoError(t, s.Deferred(t.Context(), taken["one"], 0, nil))
+		require.NoError(t, s.Delivered(t.Context(), taken["many:1"]))
 		boards, list := w.undelivered(10)
 		require.Equal(t, []string{"one", "many:2", "hot", "many:3"}, boards)
 		for _, u := range list {
-			d := refused[u.Board]
+			d := taken[u.Board]
 			require.Equal(t, []any{d.ID, d.Period, d.Now.Add(-d.Age)}, []any{u.ID, u.Period, u.Settled})
 		}
 		require.Equal(t, []int64{0, 0, 1, 0}, []int64{list[0].Attempts, list[1].Attempts, list[2].Attempts, list[3].Attempts})
 		require.Regexp(t, `^the receiver says "no" …+$`, list[2].Failure)
-		require.InDelta(t, time.Hour, list[2].Next.Sub(refused["hot"].Now), float64(time.Minute))
+		require.InDelta(t, time.Hour, list[2].Next.Sub(taken["hot"].Now), float64(time.Minute))
 		require.Empty(t, list[0].Failure)
 
 		w.pass(2 * time.Hour)
@@ -190,10 +192,10 @@ func TestDeliveriesAreListed(t *testing.T) {
 		require.Empty(t, boards)
 		require.Zero(t, w.rdb.Exists(t.Context(), s.keys.Undelivered(), s.keys.FailedDeliveries()).Val())
 		for _, cursor := range []string{"x", `{"at":-1}`, `{"passed":-1}`, `[]`} {
-			invalidField(t, "cursor", errorOf(s.Undelivered(t.Context(), cursor, 10)))
+			refused(t, errorOf(s.Undelivered(t.Context(), cursor, 10)), "cursor")
 		}
 		for _, limit := range []int{0, MaxUndeliveredPage + 1} {
-			invalidField(t, "limit", errorOf(s.Undelivered(t.Context(), "", limit)))
+			refused(t, errorOf(s.Undelivered(t.Context(), "", limit)), "limit")
 		}
 	})
 }

@@ -62,9 +62,9 @@ func TestSearchMembersOfKind(t *testing.T) {
 		require.False(t, complete)
 
 		for field, q := range map[string]MembersQuery{"q": {Text: " ", Limit: 1}, "limit": {Text: "a", Limit: MaxFound + 1}} {
-			invalidField(t, field, errorOf(s.SearchMembers(t.Context(), "user", q)))
+			refused(t, errorOf(s.SearchMembers(t.Context(), "user", q)), field)
 		}
-		invalidField(t, "q", errorOf(s.SearchMembers(t.Context(), "user", MembersQuery{Text: strings.Repeat("a", MaxQueryBytes+1), Limit: 1})))
+		refused(t, errorOf(s.SearchMembers(t.Context(), "user", MembersQuery{Text: strings.Repeat("a", MaxQueryBytes+1), Limit: 1})), "q")
 		require.ErrorIs(t, errorOf(s.SearchMembers(t.Context(), "No Kind", MembersQuery{Text: "a", Limit: 1})), definition.ErrInvalid)
 	})
 }
