@@ -142,8 +142,8 @@ func TestHowManyMayBeDefined(t *testing.T) {
 	t.Parallel()
 	s := open(t, redistest.Embedded(t))
 	var all definition.Set
-	for i := range 1000 {
-		name := fmt.Sprintf("b%03d", i)
+	for i := range 10_000 {
+		name := fmt.Sprintf("b%04d", i)
 		all.Boards = append(all.Boards, definition.Board{Name: name})
 		all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: name, Member: "m", Score: "1"}}})
 	}
@@ -151,7 +151,7 @@ func TestHowManyMayBeDefined(t *testing.T) {
 	conflicts(t, "boards", defineOne(t, s, definition.Board{Name: "more"}))
 	conflicts(t, "boards", s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "more", Updates: all.Events[0].Updates}}}))
 	require.NoError(t, s.Define(t.Context(), all), "those that there are may be defined again")
-	require.NoError(t, s.DeleteEvent(t.Context(), "b000", ranking.Moderator{}))
+	require.NoError(t, s.DeleteEvent(t.Context(), "b0000", ranking.Moderator{}))
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "more", Updates: all.Events[1].Updates}}}))
 }
 
