@@ -125,6 +125,34 @@ func TestPagesOfHidden(t *testing.T) {
 	}
 }
 
+// A list of a member's places has the boards of the kind that hide it by themselves, and no other.
+func TestPlacesOfAHiddenMember(t *testing.T) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, definition.Board{Name: "a", Kind: "user"}, definition.Board{Name: "fans:{star}", Kind: "user"},
+			definition.Board{Name: "stars", Kind: "star"})
+		for _, board := range []string{"stars", "fans:s2", "fans:s1", "a"} {
+			require.NoError(t, s.Hide(t.Context(), board, "u", Moderator{}))
+		}
+		require.NoError(t, s.Hide(t.Context(), "fans:s3", "other", Moderator{}))
+		require.NoError(t, s.HideEverywhere(t.Context(), "star", "u", Moderator{}))
+		places := func(kind, after string, limit int) HiddenPlaces {
+			return must(s.HiddenPlaces(t.Context(), kind, "u", after, limit, func(board string) bool { return board != "fans:s1" }))(t)
+		}
+		require.Equal(t, HiddenPlaces{false, []string{"a", "fans:s2"}, ""}, places("user", "", 2))
+		require.Equal(t, HiddenPlaces{false, []string{"a"}, "a"}, places("user", "", 1))
+		require.Equal(t, HiddenPlaces{false, []string{"fans:s2"}, ""}, places("user", "a", 1))
+		require.Equal(t, HiddenPlaces{true, []string{"stars"}, ""}, places("star", "", 9))
+		require.NoError(t, s.Show(t.Context(), "fans:s2", "u", Moderator{}))
+		require.NoError(t, s.ShowEverywhere(t.Context(), "star", "u", Moderator{}))
+		require.Equal(t, HiddenPlaces{false, []string{"a"}, ""}, places("user", "", 9))
+		require.Equal(t, HiddenPlaces{false, []string{"stars"}, ""}, places("star", "", 9))
+		refused(t, errorOf(s.HiddenPlaces(t.Context(), "user", "u", "", 0, nil)), "limit")
+		refused(t, errorOf(s.HiddenPlaces(t.Context(), "No", "u", "", 1, nil)), "kind")
+		refused(t, errorOf(s.HiddenPlaces(t.Context(), "user", "", "", 1, nil)), "member")
+	})
+}
+
 // A list of hidden members, and a page of the audit, wait while another caller has the turn.
 func TestModeratorsTakeTurns(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {

@@ -59,6 +59,7 @@ var rights = map[string]string{
 	"DELETE /v1/members/k/m":           "mA",
 	"DELETE /v1/members/k/m/profile":   "wA",
 	"GET /v1/members/k/m/erasure":      "mA",
+	"GET /v1/members/k/m/hidden":       "mA",
 	"POST /v1/reindex/k":               "A",
 	"GET /v1/nodes":                    "A",
 	"GET /v1/erasures":                 "moA",
@@ -211,8 +212,8 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 			"anonymous: {scopes: [read], boards: [c]}\ntokens: {secret_file: secret}\n")
 		admin, some := g.Key("ops"), g.Key("some")
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: g.Guard}},
-			definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"}, definition.Board{Name: "fam:{x}"},
-			definition.Board{Name: "other:{x}"})
+			definition.Board{Name: "a", Kind: "k2"}, definition.Board{Name: "b", Kind: "k2"}, definition.Board{Name: "c"},
+			definition.Board{Name: "fam:{x}"}, definition.Board{Name: "other:{x}"})
 		do := func(method, path, body, credentials string) servertest.Answer {
 			t.Helper()
 			a := n.Do(method, path, body, bearer(credentials)...)
@@ -288,6 +289,12 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 		do("PUT", "/v1/boards/a/hidden/m", "", admin)
 		do("PUT", "/v1/hidden/k1/m", "", admin)
 		do("PUT", "/v1/hidden/k2/m", "", some)
+		// The places of a hidden member are those that the caller may moderate, and no cursor tells of others.
+		places := func(query, credentials string) string { return do("GET", "/v1/members/k2/m/hidden"+query, "", credentials).Body }
+		require.JSONEq(t, `{"kind":"k2","member":"m","everywhere":true,"boards":["a","b"],"cursor":null}`, places("", admin))
+		require.JSONEq(t, `{"kind":"k2","member":"m","everywhere":true,"boards":["b"],"cursor":null}`, places("?limit=1", some))
+		require.Contains(t, places("?limit=1", admin), `"boards":["a"],"cursor":"`)
+		require.Contains(t, places("?limit=1&cursor="+base64.RawURLEncoding.EncodeToString([]byte("a")), admin), `"boards":["b"],"cursor":null`)
 		acts := func(credentials string) (acts []string) {
 			var answer struct {
 				Audit []struct{ Action, Board, Kind, By string }

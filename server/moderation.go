@@ -115,6 +115,25 @@ func (s *Server) hiddenOn(ctx context.Context, board, after string, limit int) (
 	return j, err
 }
 
+// listPlaces answers where a member of a kind is hidden: on all boards of the kind, and those boards that the caller may moderate.
+func (s *Server) listPlaces(c *echo.Context) error {
+	after, limit, err := readNamePage(c, defaultHidden, ranking.MaxHiddenPage)
+	if err != nil {
+		return err
+	}
+	caller := gate.Caller(c)
+	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
+	places, err := s.store.HiddenPlaces(c.Request().Context(), kind, member, after, limit,
+		func(board string) bool { return caller.May(access.ScopeModerate, access.Board(board)) })
+	return respond.Answer(c, struct {
+		Kind       string   `json:"kind"`
+		Member     string   `json:"member"`
+		Everywhere bool     `json:"everywhere"`
+		Boards     []string `json:"boards"`
+		Cursor     *string  `json:"cursor"`
+	}{kind, member, places.Everywhere, places.Boards, newNameCursor(places.Next)}, err)
+}
+
 // hiddenEverywhere reads a page of the members hidden on all boards of a kind.
 func (s *Server) hiddenEverywhere(ctx context.Context, kind, after string, limit int) (hiddenListJSON, error) {
 	page, err := s.store.HiddenEverywhere(ctx, kind, after, limit)

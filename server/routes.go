@@ -74,6 +74,7 @@ func (s *Server) apiRoutes() []route {
 		{"DELETE", "/v1/members/:kind/:member", moderatesKind, s.deleteMemberOf},
 		{"DELETE", "/v1/members/:kind/:member/profile", writesKind, request.WithoutParameters(s.deleteProfile)},
 		{"GET", "/v1/members/:kind/:member/erasure", moderatesKind, request.WithoutQuery(s.getErasure)},
+		{"GET", "/v1/members/:kind/:member/hidden", moderatesKind, s.listPlaces},
 		{"POST", "/v1/reindex/:kind", administersKind, s.postReindex},
 		{"GET", "/v1/nodes", gate.Need{Scope: access.ScopeAdmin, TakesNoTurn: true}, request.WithoutQuery(s.getNodes)},
 		{"GET", "/v1/erasures", moderatesList, s.listErasures},
