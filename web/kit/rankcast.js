@@ -29,7 +29,7 @@ export { newID, RETRY_MS } from './connection.js';
 export { dates, fill, numbers, phrase, plurals, times } from './format.js';
 export { setAttribute, setProperty, setText } from './dom.js';
 export { hueOf, initialOf, setAvatar } from './portrait.js';
-export { backoff } from './socket.js';
+export { backoff, Socket } from './socket.js';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 /** How long a result stays after the end of a period, s. */

@@ -279,16 +279,16 @@ export class Socket {
   }
 
   /**
-   * @param {number} [code] close code; absent: this side gave up
+   * @param {number} [code] close code; 0: this side gave up
    * @param {string} [reason]
    */
-  lose(code, reason) {
+  lose(code = 0, reason) {
     const now = Date.now();
     if (this.phase === 'open' && now - this.#openedAt >= STABLE_MS) this.#attempt = 0;
     if (code === UNAUTHORIZED_CLOSE) this.#authentication?.drop();
     if (code === 1008 || code === 1013) this.#attempt = Math.max(this.#attempt, OVERLOADED_ATTEMPT);
     this.#detach();
-    if (code && code >= 4500 && code <= 4999) {
+    if (code >= 4500 && code <= 4999) {
       this.#stop({ code: 'closed', message: reason || `The server closed the connection (${code}).` });
       return;
     }
