@@ -1,0 +1,74 @@
+// @ts-check
+
+/** Tables that come in pages. On a phone each row is a card, with the name of the column before each value. */
+
+import { createElement } from '../shared/dom.js';
+import { button, problemNote } from './form.js';
+
+/** @typedef {{ items: any[], cursor: string | null }} Page */
+
+/**
+ * @param {string[]} columns up to three, of short values, stay a table on a phone
+ * @param {(Node | string)[][]} rows
+ * @returns {HTMLTableElement}
+ */
+export function table(columns, rows = []) {
+  const head = createElement('tr', '', ...columns.map((name) => Object.assign(createElement('th', '', name), { scope: 'col' })));
+  const body = createElement('tbody', '');
+  const element = createElement('table', columns.length > 3 ? 'table' : 'table short', createElement('thead', '', head), body);
+  for (const cells of rows) body.append(tableRow(columns, cells));
+  return element;
+}
+
+/**
+ * @param {string[]} columns
+ * @param {(Node | string)[]} cells
+ * @returns {HTMLTableRowElement}
+ */
+export function tableRow(columns, cells) {
+  const row = createElement('tr', '');
+  for (const [i, cell] of cells.entries()) {
+    const element = createElement('td', '', cell);
+    element.dataset.column = columns[i];
+    row.append(element);
+  }
+  return row;
+}
+
+/**
+ * A table that grows by a page when the operator asks for more.
+ *
+ * @param {string[]} columns
+ * @param {(cursor: string | undefined) => Promise<Page>} load
+ * @param {(item: any) => (Node | string)[]} cells
+ * @param {string} none the text in place of an empty table
+ * @returns {Promise<HTMLElement>} with the first page
+ */
+export async function pagedTable(columns, load, cells, none) {
+  const list = table(columns);
+  const more = button('Show more', add);
+  const note = createElement('p', 'empty', none);
+  const element = createElement('div', 'paged', list, note, more);
+  /** @type {string | undefined} */
+  let cursor;
+  let full = false; // of rows: pages may be empty before the last one
+  await add();
+  return element;
+
+  async function add() {
+    more.disabled = true;
+    element.querySelector('.problem')?.remove();
+    try {
+      const page = await load(cursor);
+      cursor = page.cursor ?? undefined;
+      list.tBodies[0].append(...page.items.map((item) => tableRow(columns, cells(item))));
+      full ||= page.items.length > 0;
+    } catch (error) {
+      element.append(problemNote(error));
+    }
+    more.disabled = false;
+    more.hidden = cursor === undefined;
+    list.hidden = !full;
+    note.hidden = full || cursor !== undefined || element.querySelector('.problem') !== null;
+  }
+}
