@@ -1,0 +1,75 @@
+// @ts-check
+
+/** The acts of moderators and administrators, by filters, and the erasures that are under way. */
+
+import { createElement } from '../shared/dom.js';
+import { encodeSegment } from '../shared/links.js';
+import { request } from './api.js';
+import { field, input, link, select } from './form.js';
+import { count, time, UNKNOWN } from './format.js';
+import { pagedTable } from './table.js';
+
+const ACTIONS = ['hide', 'show', 'set', 'take_back', 'erase', 'define_board', 'delete_board', 'define_event', 'delete_event'];
+
+/**
+ * The path may have filters: /audit/kind/user/member/u4.
+ *
+ * @type {import('./console.js').Show}
+ */
+export async function show(view, path, signal) {
+  const filters = createElement('form', 'row');
+  filters.append(
+    field('Action', select('action', [['', 'all'], ...ACTIONS])),
+    ...['board', 'kind', 'member', 'event', 'by'].map((name) => field(name[0].toUpperCase() + name.slice(1), input(name, { type: 'search' }))),
+  );
+  for (const [i, name] of path.entries()) {
+    const filter = filters.elements.namedItem(name);
+    const isControl = filter instanceof HTMLInputElement || filter instanceof HTMLSelectElement;
+    if (i % 2 === 0 && isControl) filter.value = path[i + 1] ?? '';
+  }
+  const acts = createElement('section', 'panel');
+  const erasures = createElement('section', 'panel');
+  view.append(createElement('h1', '', 'Audit'), filters, acts, erasures);
+  filters.addEventListener('submit', (event) => event.preventDefault());
+  filters.addEventListener('change', list);
+  await Promise.all([list(), listErasures()]);
+
+  async function list() {
+    const query = Object.fromEntries([...new FormData(filters)].map(([name, value]) => [name, String(value).trim()]));
+    const load = async (/** @type {string | undefined} */ cursor) => {
+      const page = await request('GET', 'v1/audit', { query: { ...query, cursor, limit: 50 }, signal });
+      return { items: page.audit, cursor: page.cursor };
+    };
+    const columns = ['When', 'By', 'Action', 'About', 'Change', 'Reason'];
+    acts.replaceChildren(await pagedTable(columns, load, actCells, 'Nothing was done that matches.'));
+  }
+
+  async function listErasures() {
+    const load = async (/** @type {string | undefined} */ cursor) => {
+      const page = await request('GET', 'v1/erasures', { query: { cursor, limit: 20 }, signal });
+      return { items: page.erasures, cursor: page.cursor };
+    };
+    const none = 'No member is being erased.';
+    erasures.replaceChildren(createElement('h2', '', 'Erasures'),
+      await pagedTable(['Member', 'Began', 'Ended', 'Boards', 'Removed from', 'Left'], load, erasureCells, none));
+  }
+}
+
+/** @param {any} act */
+function actCells({ at, by, action, board, kind, event, member, id, score, was, reason }) {
+  const about = createElement('span', '');
+  const add = (/** @type {(Node | string)[]} */ ...parts) => about.append(...(about.childNodes.length ? [', '] : []), ...parts);
+  if (member) add(kind ? link(member, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`) : createElement('bdi', '', member));
+  if (kind) add('kind ', createElement('bdi', '', kind));
+  if (board) add('board ', link(board, `/boards/${encodeSegment(board)}`));
+  if (event) add('event ', link(event, `/events/${encodeSegment(event)}`));
+  if (id) add('id ', createElement('bdi', '', id));
+  const change = score === undefined || score === null ? '' : `${was === undefined || was === null ? UNKNOWN : count(was)} → ${count(score)}`;
+  return [time(at), createElement('bdi', '', by ?? UNKNOWN), action.replace('_', ' '), about, change, createElement('bdi', '', reason ?? '')];
+}
+
+/** @param {any} erasure */
+function erasureCells({ kind, member, boards, removed, left, began, ended }) {
+  const who = link(member, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`);
+  return [who, time(began), ended ? time(ended) : 'under way', count(boards), count(removed), count(left)];
+}

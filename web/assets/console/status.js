@@ -1,0 +1,107 @@
+// @ts-check
+
+/** Is all well? The verdict, what is not well and what to do, and the state of each node and each Redis. */
+
+import { createElement, setText } from '../shared/dom.js';
+import { Poll } from '../shared/poll.js';
+import { Problem, request } from './api.js';
+import { amount, count, size, time, UNKNOWN } from './format.js';
+import { table } from './table.js';
+
+/** Nodes report every two seconds. */
+const POLL_MS = 2_000;
+
+const NODE_COLUMNS = ['Node', 'Up since', 'Clients', 'Subscriptions', 'Followers', 'Updates a second', 'Frames a second', 'Score to frame', 'CPU',
+  'Memory'];
+const LATELY_COLUMNS = ['Node', 'Limits met', 'Boards read again', 'Slow builds', 'Webhook attempts', 'Queue', 'Certificate ends'];
+const REDIS_COLUMNS = ['Redis', 'Ping', 'Commands a second', 'Memory', 'Clients', 'Saved', 'Replicas'];
+
+/** @type {import('./console.js').Show} */
+export function show(view, _path, signal) {
+  const verdict = createElement('p', 'verdict');
+  verdict.role = 'status';
+  const problems = createElement('ul', 'problems');
+  const nodes = createElement('section', 'panel');
+  const lately = createElement('section', 'panel');
+  const redis = createElement('section', 'panel');
+  view.append(createElement('h1', '', 'Is all well?'), verdict, problems);
+  const poll = new Poll(POLL_MS, async (stop) => {
+    try {
+      render(await request('GET', 'v1/nodes', { signal: stop }));
+    } catch (error) {
+      if (!(error instanceof Problem) || stop.aborted) throw error;
+      verdict.dataset.state = 'bad';
+      setText(verdict, `This node cannot tell. ${error.message}`);
+      throw error;
+    }
+  });
+  poll.start();
+  signal.addEventListener('abort', () => poll.stop());
+
+  /** @param {any} is */
+  function render(is) {
+    verdict.dataset.state = is.well ? 'good' : 'bad';
+    const n = is.problems.length;
+    setText(verdict, is.well ? 'All is well.' : n === 1 ? 'One thing is not well.' : `${count(n)} things are not well.`);
+    problems.replaceChildren(...is.problems.map(problem));
+    nodes.replaceChildren(createElement('h2', '', is.nodes.length === 1 ? 'One node' : `${count(is.nodes.length)} nodes`),
+      table(NODE_COLUMNS, is.nodes.map(nodeCells)));
+    lately.replaceChildren(createElement('h2', '', 'The last ten minutes'), table(LATELY_COLUMNS, is.nodes.map(latelyCells)));
+    redis.replaceChildren(createElement('h2', '', 'Redis'), table(REDIS_COLUMNS, is.redis.map(redisCells)));
+    if (!nodes.parentElement) view.append(nodes, redis, lately);
+  }
+}
+
+/** @param {any} problem */
+function problem({ node, redis, message, advice }) {
+  const where = node ? `Node ${node}` : redis ? `Redis ${redis}` : '';
+  return createElement('li', 'panel', createElement('p', '', createElement('strong', '', message)), createElement('p', '', advice),
+    ...(where ? [createElement('p', 'quiet-text', where)] : []));
+}
+
+/** @param {any} node */
+function nodeCells(node) {
+  const { id, role, version, started, seen, reason, sockets, streams, subscriptions, followers, updates, frames, p50, p99, cpu, memory } = node;
+  const state = !seen || Date.now() - Date.parse(seen) > 10_000 ? 'silent' : reason ? 'not ready' : 'ready';
+  const badge = createElement('span', 'badge', state);
+  badge.dataset.state = state === 'ready' ? 'good' : 'bad';
+  const name = createElement('span', 'titled', id, ' ', badge, ' ', createElement('small', '', `${role === 'ingest' ? 'ingest, ' : ''}${version}`));
+  const latency = p50 === null ? UNKNOWN : `${amount(p50)} ms, p99 ${amount(p99)} ms`;
+  return [name, time(started), count(sockets + streams), count(subscriptions), count(followers), amount(updates), amount(frames), latency,
+    amount(cpu, 'cores'), size(memory)];
+}
+
+/** @param {any} node */
+function latelyCells({ id, limits, resyncs, slow_builds: builds, webhooks, queue, tls }) {
+  return [id, counts(limits), counts(resyncs), count(builds), counts(webhooks),
+    queue ? `${count(queue.entries)} entries, ${amount(queue.lag, 's')} behind, ${count(queue.dead_letters)} dead letters` : 'none',
+    tls?.expires ? time(tls.expires) : 'none'];
+}
+
+/** @param {{ [name: string]: number }} of */
+function counts(of) {
+  return Object.entries(of).map(([name, n]) => `${name.replaceAll('_', ' ')}: ${count(n)}`).join(', ') || 'none';
+}
+
+/** @param {any} master */
+function redisCells(master) {
+  const { address, fault, version, ping, operations, memory, max_memory: most, clients, max_clients: mostClients, replicas } = master;
+  const badge = createElement('span', 'badge', fault ? 'away' : 'answers');
+  badge.dataset.state = fault ? 'bad' : 'good';
+  const name = createElement('span', 'titled', address ?? 'the master', ' ', badge, ' ', createElement('small', '', version ?? ''));
+  return [name, amount(ping, 'ms'), count(operations), most ? `${size(memory)} of ${size(most)}` : size(memory),
+    mostClients ? `${count(clients)} of ${count(mostClients)}` : count(clients), saved(master),
+    replicas === null ? UNKNOWN : replicas.map(replica).join('; ') || 'none'];
+}
+
+/** @param {any} master */
+function saved({ aof, aof_ok: aofOK, rdb_ok: rdbOK }) {
+  if (aof === null && rdbOK === null) return UNKNOWN;
+  if (aof) return aofOK === false ? 'the last write to the AOF failed' : 'AOF';
+  return rdbOK === false ? 'the last snapshot failed' : 'snapshots';
+}
+
+/** @param {any} replica */
+function replica({ address, online, behind, silent }) {
+  return `${address}: ${online ? `${size(behind)} behind, heard ${silent === null ? 'never' : `${count(silent)} s ago`}` : 'does not follow'}`;
+}
