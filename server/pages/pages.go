@@ -43,6 +43,7 @@ const (
 	overlayPath = "/overlay/:board"
 	embedPath   = "/embed/:board"
 	starsPath   = "/stars"
+	consolePath = "/console"
 )
 
 // pageFile is a page: its path in Echo's form, and its template. All links in a template are relative, so that a proxy
@@ -70,7 +71,12 @@ var pageFiles = []pageFile{
 		"stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css",
 		"stars/layout.css",
 	}, (*filler).stars},
+	{consolePath, "console.html", "./", []string{faceStyle, "shared/base.css", settingsStyle, "console/console.css",
+		"console/events.css", "console/members.css"}, readsNothing},
 }
+
+// readsNothing fills a page that asks the API for all that it shows.
+func readsNothing(*filler) {}
 
 // faceStyle is the style sheet of the face that all pages load (block face of shared.html).
 const faceStyle = "shared/face.css"
@@ -225,6 +231,9 @@ func (s *Site) get(path string, h echo.HandlerFunc) {
 // servePage answers with a page, filled in with what the reader knows.
 func (s *Site) servePage(c *echo.Context, i int) error {
 	file, locale := pageFiles[i], localeOf(c.Request())
+	if file.path == consolePath {
+		locale = 0 // in English, as the answers of the API, which it shows
+	}
 	t := s.pages[i][locale]()
 	var frames []string
 	styles := t.styleHash

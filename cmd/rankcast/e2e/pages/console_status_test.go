@@ -1,0 +1,35 @@
+//go:build !race
+
+package pages
+
+import (
+	"testing"
+
+	"rankcast/ranking/redistest"
+)
+
+// The first screen tells an administrator whether all is well, and says what is not, also while Redis is away. A moderator, who may
+// not see it, gets the boards.
+func TestConsoleTellsWhetherAllIsWell(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := startConsole(t, "", "--redis", r.URL())
+	ctx := ownWindow(t, 1280, 900)
+	const columns = `page.texts('.view .panel:nth-of-type(1) th', ', ')`
+	do(t, ctx,
+		p.signIn(p.mod, "status"),
+		becomes(textOf(".view h1"), "Boards"),
+		click("#sign-out"),
+		p.signIn(p.ops, ""),
+		becomes(textOf(".view h1"), "Is all well?"),
+		becomes(textOf(".verdict"), "All is well."),
+		becomes(columns, "Node, Up since, Clients, Subscriptions, Followers, Updates a second, Frames a second, Score to frame, CPU, Memory"),
+		becomes(`page.texts('.view .badge')`, "ready | answers"),
+	)
+	r.Kill()
+	do(t, ctx,
+		holds(`/not well/.test(page.text('.verdict'))`),
+		holds(`/Redis/.test(page.text('.problems'))`),
+		holds(`page.text('.view').includes('not ready')`),
+	)
+}

@@ -1,0 +1,131 @@
+// @ts-check
+
+/**
+ * The console: it signs an operator in, and shows the view that the address names: /console#/boards/stars. All that it reads and
+ * does goes through the public API.
+ */
+
+import { byId, createElement } from '../shared/dom.js';
+import { decodeSegment } from '../shared/links.js';
+import '../shared/settings.js';
+import { Problem, request } from './api.js';
+import { problemNote } from './form.js';
+import { mayAny, session, setSession } from './session.js';
+
+/**
+ * A view: it fills an element with what the path names. The signal is aborted when the operator leaves the view.
+ *
+ * @typedef {(view: HTMLElement, path: string[], signal: AbortSignal) => void | Promise<void>} Show
+ */
+
+/**
+ * The views by the first segment of the path, with the scope that they need.
+ *
+ * @type {{ [name: string]: { scope: string, load: () => Promise<{ show: Show }> } }}
+ */
+const VIEWS = {
+  status: { scope: 'admin', load: () => import('./status.js') },
+  boards: { scope: 'read', load: () => import('./boards.js') },
+  members: { scope: 'moderate', load: () => import('./members.js') },
+  events: { scope: 'read', load: () => import('./events.js') },
+  audit: { scope: 'moderate', load: () => import('./audit.js') },
+};
+
+const view = byId('view', HTMLElement);
+const signIn = byId('sign-in', HTMLFormElement);
+const key = byId('key', HTMLInputElement);
+const signInNote = byId('sign-in-note', HTMLElement);
+const nav = byId('console-nav', HTMLElement);
+const who = byId('who', HTMLElement);
+const signOut = byId('sign-out', HTMLButtonElement);
+
+let left = new AbortController();
+
+addEventListener('hashchange', open);
+addEventListener('signedout', () => showSignIn('Your session has ended. Sign in again: what you have typed is still here.'));
+signIn.addEventListener('submit', (event) => {
+  event.preventDefault();
+  enter();
+});
+signOut.addEventListener('click', leave);
+start();
+
+async function start() {
+  try {
+    setSession(await request('GET', 'v1/session', { quiet: true }));
+    showConsole();
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) showSignIn('');
+    else view.replaceChildren(problemNote(error));
+  }
+}
+
+async function enter() {
+  const before = session?.key;
+  signInNote.textContent = '';
+  try {
+    setSession(await request('POST', 'v1/session', { quiet: true, headers: { authorization: `Bearer ${key.value.trim()}` } }));
+  } catch (error) {
+    const unknown = error instanceof Problem && error.status === 401;
+    signInNote.textContent = unknown ? 'The server does not know this key.' : error instanceof Error ? error.message : String(error);
+    key.select();
+    return;
+  }
+  key.value = '';
+  showConsole(before !== undefined && before === session?.key);
+}
+
+async function leave() {
+  try {
+    await request('DELETE', 'v1/session', { quiet: true });
+    left.abort();
+    view.replaceChildren();
+    setSession(undefined);
+    showSignIn('You have signed out.');
+  } catch (error) {
+    view.prepend(problemNote(error));
+  }
+}
+
+/** @param {string} note */
+function showSignIn(note) {
+  signIn.hidden = false;
+  view.inert = true;
+  nav.hidden = signOut.hidden = true;
+  who.textContent = '';
+  signInNote.textContent = note;
+  key.focus();
+}
+
+/** @param {boolean} [stays] whether the view may stay as the operator has left it */
+function showConsole(stays = false) {
+  signIn.hidden = true;
+  view.inert = false;
+  nav.hidden = false;
+  signOut.hidden = session?.open !== false;
+  const name = createElement('bdi', '', session?.key ?? '');
+  who.replaceChildren(...(session?.open ? ['No access file: anybody who reaches this node may do anything'] : ['Key ', name]));
+  for (const link of nav.querySelectorAll('a')) link.hidden = !mayAny(VIEWS[link.hash.slice(2)].scope);
+  if (!stays) open();
+}
+
+async function open() {
+  if (!session) return;
+  const [asked, ...path] = location.hash.replace(/^#?\/?/, '').split('/').map(decodeSegment);
+  const allowed = Object.keys(VIEWS).filter((name) => mayAny(VIEWS[name].scope));
+  const isAllowed = allowed.includes(asked);
+  const name = isAllowed ? asked : allowed[0];
+  for (const link of nav.querySelectorAll('a')) link.ariaCurrent = link.hash === `#/${name}` ? 'page' : null;
+  left.abort();
+  const { signal } = (left = new AbortController());
+  const content = createElement('div', 'view');
+  try {
+    const { show } = await VIEWS[name].load();
+    if (signal.aborted) return;
+    view.replaceChildren(content);
+    await show(content, isAllowed ? path.filter(Boolean) : [], signal);
+    document.title = `${content.querySelector('h1')?.textContent ?? name} · Rankcast console`;
+  } catch (error) {
+    if (!signal.aborted) content.append(problemNote(error));
+  }
+}

@@ -1,0 +1,65 @@
+// @ts-check
+
+/** The definitions of boards and events, and what they say about a kind of members. */
+
+import { request } from './api.js';
+import { session } from './session.js';
+
+/**
+ * @typedef {{ board: string, kind: string, mode: string, union?: unknown, history?: string }} Board
+ * @typedef {import('./event-form.js').EventDefinition} EventDefinition
+ * @typedef {import('./event-form.js').Update} Update
+ */
+
+export class Definitions {
+  /**
+   * @param {Board[]} boards
+   * @param {EventDefinition[]} events
+   */
+  constructor(boards, events) {
+    this.boards = boards;
+    this.events = events;
+    this.bySlot = new Map(boards.map((board) => [slotOf(board.board), board]));
+  }
+
+  /** @param {AbortSignal} signal */
+  static async read(signal) {
+    const [{ boards }, { events }] = await Promise.all([request('GET', 'v1/boards', { signal }), request('GET', 'v1/events', { signal })]);
+    return new Definitions(boards, events);
+  }
+
+  /** @returns {string[]} the kinds of all boards, and those that the operator's key names */
+  get kinds() {
+    const named = (session?.kinds ?? []).filter((pattern) => !pattern.includes('*'));
+    return [...new Set([...this.boards.map(({ kind }) => kind), ...named])].sort();
+  }
+
+  /**
+   * @param {string} name of a board, an instance or a template of them
+   * @returns {Board | undefined} undefined: there is none that the operator may read
+   */
+  boardOf(name) {
+    return this.bySlot.get(slotOf(name));
+  }
+
+  /**
+   * @param {string} kind
+   * @returns {{ event: EventDefinition, own: Update[], others: Update[] }[]} the events that count for members of the kind, with the
+   * updates that do, and those that count for members of other kinds
+   */
+  eventsOf(kind) {
+    const ofKind = (/** @type {Update} */ { board }) => this.boardOf(board)?.kind === kind;
+    return this.events
+      .map((event) => ({ event, own: event.updates.filter(ofKind), others: event.updates.filter((update) => !ofKind(update)) }))
+      .filter(({ own }) => own.length > 0);
+  }
+}
+
+/**
+ * @param {string} name of a board, a family, an instance or a template
+ * @returns {string} what tells its definition from others: its first part, and the number of its parts
+ */
+function slotOf(name) {
+  const parts = name.split('@')[0].split(':');
+  return `${parts[0]}:${parts.length}`;
+}
