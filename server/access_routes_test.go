@@ -290,7 +290,9 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 		do("PUT", "/v1/hidden/k1/m", "", admin)
 		do("PUT", "/v1/hidden/k2/m", "", some)
 		// The places of a hidden member are those that the caller may moderate, and no cursor tells of others.
-		places := func(query, credentials string) string { return do("GET", "/v1/members/k2/m/hidden"+query, "", credentials).Body }
+		places := func(query, credentials string) string {
+			return do("GET", "/v1/members/k2/m/hidden"+query, "", credentials).Body
+		}
 		require.JSONEq(t, `{"kind":"k2","member":"m","everywhere":true,"boards":["a","b"],"cursor":null}`, places("", admin))
 		require.JSONEq(t, `{"kind":"k2","member":"m","everywhere":true,"boards":["b"],"cursor":null}`, places("?limit=1", some))
 		require.Contains(t, places("?limit=1", admin), `"boards":["a"],"cursor":"`)

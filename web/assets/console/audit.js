@@ -20,7 +20,8 @@ export async function show(view, path, signal) {
   const filters = createElement('form', 'row');
   filters.append(
     field('Action', select('action', [['', 'all'], ...ACTIONS])),
-    ...['board', 'kind', 'member', 'event', 'by'].map((name) => field(name[0].toUpperCase() + name.slice(1), input(name, { type: 'search' }))),
+    ...[['Board', 'board'], ['Kind', 'kind'], ['Member', 'member'], ['Event', 'event'], ['By', 'by']]
+      .map(([label, name]) => field(label, input(name, { type: 'search' }))),
   );
   for (const [i, name] of path.entries()) {
     const filter = filters.elements.namedItem(name);
@@ -64,8 +65,9 @@ function actCells({ at, by, action, board, kind, event, member, id, score, was, 
   if (board) add('board ', link(board, `/boards/${encodeSegment(board)}`));
   if (event) add('event ', link(event, `/events/${encodeSegment(event)}`));
   if (id) add('id ', createElement('bdi', '', id));
-  const change = score === undefined || score === null ? '' : `${was === undefined || was === null ? UNKNOWN : count(was)} → ${count(score)}`;
-  return [time(at), createElement('bdi', '', by ?? UNKNOWN), action.replace('_', ' '), about, change, createElement('bdi', '', reason ?? '')];
+  const change = score === undefined ? '' : `${count(was)} → ${count(score)}`;
+  const [author, why] = [by ?? UNKNOWN, reason ?? ''].map((text) => createElement('bdi', '', text));
+  return [time(at), author, action.replace('_', ' '), about, change, why];
 }
 
 /** @param {any} erasure */

@@ -24,13 +24,14 @@ export function boardCells(columns, { board, info, instances, total, rate, memor
   const isFamily = instances !== undefined;
   /** @type {{ [column: string]: Node | string | undefined }} */
   const cells = isFamily ? { State: `${count(instances)} instances` }
-    : { Members: count(total), 'Changes a minute': count(rate), Memory: size(memory), Watchers: watchers?.(board), State: ends ? endOf(ends) : '' };
+    : { Members: count(total), 'Changes a minute': count(rate), Memory: size(memory), Watchers: watchers?.(board), State: endOf(ends) };
   if (unavailable) cells.State = 'cannot be read now';
   return columns.map((column) => (column === 'Board' ? name : cells[column] ?? ''));
 }
 
-/** @param {string} ends */
+/** @param {string | null} ends */
 function endOf(ends) {
+  if (!ends) return '';
   const when = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(ends));
   return `${Date.parse(ends) < Date.now() ? 'ended' : 'ends'} ${when}`;
 }

@@ -54,7 +54,9 @@ export async function showBoard(view, crumbs, board, signal) {
       ...(watchers ? [['Watchers', watchers(board)]] : []),
       ...(is.period ? [['Period', is.period]] : []), ...(is.ends ? [['Ends', time(is.ends)]] : []),
       ['State', is.final ? 'final: it does not change any more' : 'open']];
-    facts.replaceChildren(...all.map(([name, value]) => createElement('div', '', createElement('dt', '', name), createElement('dd', '', value))));
+    const fact = (/** @type {string} */ name, /** @type {Node | string} */ value) =>
+      createElement('div', '', createElement('dt', '', name), createElement('dd', '', value));
+    facts.replaceChildren(...all.map(([name, value]) => fact(name, value)));
   }
 }
 
@@ -121,7 +123,8 @@ async function hiddenPanel(board, kind, signal) {
     const page = await request('GET', `v1/boards/${encodeSegment(board)}/hidden`, { query: { limit: 20, cursor }, signal });
     return { items: page.hidden, cursor: page.cursor };
   };
-  const cells = (/** @type {any} */ is) => [memberLink(board, kind, is), count(is.score), is.everywhere ? 'all boards of the kind' : 'this board'];
+  const cells = (/** @type {any} */ is) =>
+    [memberLink(board, kind, is), count(is.score), is.everywhere ? 'all boards of the kind' : 'this board'];
   return createElement('section', 'panel', createElement('h2', '', 'Hidden members'),
     await pagedTable(['Member', 'Score', 'Hidden on'], load, cells, 'No member is hidden.'));
 }

@@ -163,7 +163,7 @@ function preview({ is_new: isNew, changes }, of) {
 
 /** @param {unknown} value */
 function shown(value) {
-  return createElement('bdi', 'code', value === null || value === undefined ? 'none' : typeof value === 'string' ? value : JSON.stringify(value));
+  return createElement('bdi', 'code', value === null ? 'none' : typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /**

@@ -28,7 +28,8 @@ export async function showEvent(view, name, signal) {
   const acts = createElement('div', 'event-acts');
   if (may('write', 'events', name)) acts.append(sendPanel(definition));
   if (may('moderate', 'events', name)) acts.append(takeBackPanel(definition));
-  const whole = createElement('details', '', createElement('summary', '', 'The whole definition'), await definitionText('events', name, signal));
+  const summary = createElement('summary', '', 'The whole definition');
+  const whole = createElement('details', '', summary, await definitionText('events', name, signal));
   view.append(definitionPanel(definition, whole), createElement('div', 'event-columns', acts, liveFeed(name, signal)));
 }
 

@@ -11,8 +11,8 @@ import { table } from './table.js';
 /** Nodes report every two seconds. */
 const POLL_MS = 2_000;
 
-const NODE_COLUMNS = ['Node', 'Up since', 'Clients', 'Subscriptions', 'Followers', 'Updates a second', 'Frames a second', 'Score to frame', 'CPU',
-  'Memory'];
+const NODE_COLUMNS = ['Node', 'Up since', 'Clients', 'Subscriptions', 'Followers', 'Updates a second', 'Frames a second', 'Score to frame',
+  'CPU', 'Memory'];
 const LATELY_COLUMNS = ['Node', 'Limits met', 'Boards read again', 'Slow builds', 'Webhook attempts', 'Queue', 'Certificate ends'];
 const REDIS_COLUMNS = ['Redis', 'Ping', 'Commands a second', 'Memory', 'Clients', 'Saved', 'Replicas'];
 
@@ -61,14 +61,15 @@ function problem({ node, redis, message, advice }) {
 
 /** @param {any} node */
 function nodeCells(node) {
-  const { id, role, version, started, seen, reason, sockets, streams, subscriptions, followers, updates, frames, p50, p99, cpu, memory } = node;
+  const { id, role, version, started, seen, reason, p50, p99 } = node;
   const state = !seen || Date.now() - Date.parse(seen) > 10_000 ? 'silent' : reason ? 'not ready' : 'ready';
   const badge = createElement('span', 'badge', state);
   badge.dataset.state = state === 'ready' ? 'good' : 'bad';
-  const name = createElement('span', 'titled', id, ' ', badge, ' ', createElement('small', '', `${role === 'ingest' ? 'ingest, ' : ''}${version}`));
+  const about = createElement('small', '', `${role === 'ingest' ? 'ingest, ' : ''}${version}`);
+  const name = createElement('span', 'titled', id, ' ', badge, ' ', about);
   const latency = p50 === null ? UNKNOWN : `${amount(p50)} ms, p99 ${amount(p99)} ms`;
-  return [name, time(started), count(sockets + streams), count(subscriptions), count(followers), amount(updates), amount(frames), latency,
-    amount(cpu, 'cores'), size(memory)];
+  return [name, time(started), count(node.sockets + node.streams), count(node.subscriptions), count(node.followers), amount(node.updates),
+    amount(node.frames), latency, amount(node.cpu, 'cores'), size(node.memory)];
 }
 
 /** @param {any} node */
@@ -103,5 +104,6 @@ function saved({ aof, aof_ok: aofOK, rdb_ok: rdbOK }) {
 
 /** @param {any} replica */
 function replica({ address, online, behind, silent }) {
-  return `${address}: ${online ? `${size(behind)} behind, heard ${silent === null ? 'never' : `${count(silent)} s ago`}` : 'does not follow'}`;
+  if (!online) return `${address}: does not follow`;
+  return `${address}: ${size(behind)} behind, heard ${silent === null ? 'never' : `${count(silent)} s ago`}`;
 }

@@ -27,7 +27,8 @@ export function transferPanel(board, about, signal) {
   });
   panel.append(createElement('p', 'buttons', ...exports),
     createElement('p', 'quiet-text', 'An export holds all members but the hidden ones, with score and data.'));
-  if (!about.final && !board.includes('@') && !about.definition.window && !about.definition.union) panel.append(importForm(board, path, signal));
+  const { window, union } = about.definition;
+  if (!about.final && !board.includes('@') && !window && !union) panel.append(importForm(board, path, signal));
   return panel;
 }
 
@@ -45,7 +46,8 @@ function importForm(board, path, signal) {
     if (!chosen) return file.focus();
     await ask({
       title: 'Import these scores?',
-      content: [`Each line of ${chosen.name} (${size(chosen.size)}) sets the score of its member on ${board}. Other members stay as they are.`],
+      content: [`Each line of ${chosen.name} (${size(chosen.size)}) sets the score of its member on ${board}.`,
+        'Other members stay as they are.'],
       action: 'Import',
       submit: async () => {
         load(chosen);

@@ -80,7 +80,7 @@ func enter(selector, text string) chromedp.Action[chromedp.Void] {
 
 // press presses the button with a text, of those that can be seen.
 func press(text string) chromedp.Action[chromedp.Void] {
-	const found = `[...document.querySelectorAll('button, .button')].filter(b => b.checkVisibility() && !b.disabled && page.words(b) === %q).at(-1)`
+	const found = `page.all('button, .button').filter(b => b.checkVisibility() && !b.disabled && page.words(b) === %q).at(-1)`
 	return chromedp.Steps(holds(fmt.Sprintf("("+found+") !== undefined", text)), script(fmt.Sprintf("("+found+").click()", text)))
 }
 
