@@ -20,8 +20,7 @@ export async function show(view, path, signal) {
   const filters = createElement('form', 'row');
   filters.append(
     field('Action', select('action', [['', 'all'], ...ACTIONS])),
-    ...[['Board', 'board'], ['Kind', 'kind'], ['Member', 'member'], ['Event', 'event'], ['By', 'by']]
-      .map(([label, name]) => field(label, input(name, { type: 'search' }))),
+    ...['Board', 'Kind', 'Member', 'Event', 'By'].map((label) => field(label, input(label.toLowerCase(), { type: 'search' }))),
   );
   for (const [i, name] of path.entries()) {
     const filter = filters.elements.namedItem(name);

@@ -141,8 +141,9 @@ export async function showMember(view, kind, member, signal) {
   /** @returns {HTMLFormElement} what hides the member on a board that no list names, or shows it there again */
   function elsewhereForm() {
     const board = input('board', { required: true });
-    const form = createElement('form', 'row', field('On another board', board, 'Also one on which the member has no score yet.'),
-      createElement('button', 'button', 'Hide there'), button('Show again there', () => go(unhide)));
+    const does = createElement('div', 'buttons', createElement('button', 'button', 'Hide there'),
+      button('Show again there', () => go(unhide)));
+    const form = createElement('form', 'elsewhere', field('On another board', board, 'Also one where the member has no score yet.'), does);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       go(hide);

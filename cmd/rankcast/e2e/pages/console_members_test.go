@@ -162,9 +162,7 @@ func TestConsoleManyMembers(t *testing.T) {
 	p := startConsole(t, "")
 	defineMatch(p)
 	slow := access.NewKey()
-	p.allow(t, p.opsLine(), fmt.Sprintf("  - {name: slow, hash: %q, scopes: [read, moderate], boards: [players], kinds: [player], "+
-		"rate: 4/s}\n",
-		access.HashKey(slow)))
+	p.allow(t, p.opsLine(), fmt.Sprintf("  - {name: slow, hash: %q, scopes: [moderate], kinds: [player], rate: 4/s}\n", access.HashKey(slow)))
 	require.Eventually(t, func() bool { return p.Request("GET", "/v1/session", "", "Authorization", "Bearer "+slow).Status == 200 },
 		10*time.Second, 50*time.Millisecond, "the server reads the access file")
 	ids := make([]string, 40)
