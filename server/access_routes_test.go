@@ -59,6 +59,7 @@ var rights = map[string]string{
 	"DELETE /v1/members/k/m":           "mA",
 	"DELETE /v1/members/k/m/profile":   "wA",
 	"GET /v1/members/k/m/erasure":      "mA",
+	"GET /v1/kinds":                    "rvoA",
 	"GET /v1/members/k/m/hidden":       "mA",
 	"POST /v1/reindex/k":               "A",
 	"GET /v1/nodes":                    "A",

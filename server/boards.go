@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v5"
@@ -21,8 +22,19 @@ import (
 	"rankcast/server/overview"
 )
 
-// listBoards answers the definitions of the boards and families that the caller may read.
+// listBoards answers the definitions of the boards and families that the caller may read: all, or those that an event updates.
 func (s *Server) listBoards(c *echo.Context) error {
+	q := request.ReadQuery(c, "event")
+	event, given := q.Get("event")
+	if q.Err != nil {
+		return q.Err
+	}
+	if given {
+		boards, err := s.targets(c.Request().Context(), gate.Caller(c), event)
+		return respond.Answer(c, struct {
+			Boards []definition.Board `json:"boards"`
+		}{boards}, err)
+	}
 	return s.okDefinitions(c, s.boardList, "boards", func(ctx context.Context, to *readable.List) error {
 		boards, err := s.store.Boards(ctx)
 		for _, d := range boards {
@@ -30,6 +42,37 @@ func (s *Server) listBoards(c *echo.Context) error {
 		}
 		return err
 	})
+}
+
+// anyEvent stands for all events that the caller may read.
+const anyEvent = "*"
+
+// targets returns the definitions that a caller may read of those that an event updates, by name.
+func (s *Server) targets(ctx context.Context, caller *access.Caller, event string) ([]definition.Board, error) {
+	var events []definition.Event
+	var err error
+	if event == anyEvent {
+		events, err = s.store.Events(ctx)
+	} else if err = caller.Check(access.ScopeRead, access.Event(event)); err == nil {
+		events = make([]definition.Event, 1)
+		events[0], err = s.store.Event(ctx, event)
+	}
+	if err != nil {
+		return nil, err
+	}
+	updated := make(map[string]bool) // by slot
+	for _, e := range events {
+		if !caller.May(access.ScopeRead, access.Event(e.Name)) {
+			continue
+		}
+		for _, u := range e.Updates {
+			updated[u.Slot()] = true
+		}
+	}
+	boards, err := s.store.Boards(ctx)
+	return slices.DeleteFunc(boards, func(b definition.Board) bool {
+		return !updated[b.Slot()] || !caller.May(access.ScopeRead, access.Board(b.Name))
+	}), err
 }
 
 // getBoard answers a board's definition and state; for a family, named as it was defined, its

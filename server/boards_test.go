@@ -11,6 +11,8 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access/accesstest"
 	"rankcast/server/servertest"
 )
 
@@ -281,4 +283,34 @@ func TestClosedPeriodComesOverTheFeed(t *testing.T) {
 	s.Next("feed") // the feed has begun
 	n.Require(200, "POST", "/v1/boards/rounds/scores", `{"member":"ann","score":1}`)
 	require.Contains(t, string(s.Next("feed").Items[0].Data), `"board":"rounds"`)
+}
+
+// The boards that an event updates, and the kinds, are listed without all others, and each caller gets those that it may read.
+func TestBoardsOfAnEvent(t *testing.T) {
+	t.Parallel()
+	g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("some", `scopes: [read], boards: ["fans:*"], events: [gift], kinds: [star]`))
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}},
+		definition.Board{Name: "stars", Kind: "star"}, definition.Board{Name: "fans:{star}", Kind: "fan"}, definition.Board{Name: "goals"},
+		definition.Board{Name: "other"})
+	for event, boards := range map[string]string{"gift": `"stars","fans:{to}"`, "goal": `"goals"`} {
+		updates := strings.ReplaceAll(boards, `",`, `","member":"m","score":1},{"board":`)
+		n.Require(201, "PUT", "/v1/events/"+event, `{"updates":[{"board":`+updates+`,"member":"m","score":1}]}`, bearer(g.Key("ops"))...)
+	}
+	names := func(key, event string) (names []string) {
+		t.Helper()
+		var list struct{ Boards []struct{ Board string } }
+		n.Require(200, "GET", "/v1/boards?event="+event, "", bearer(g.Key(key))...).Into(&list)
+		for _, b := range list.Boards {
+			names = append(names, b.Board)
+		}
+		return names
+	}
+	require.Equal(t, []string{"fans:{star}", "stars"}, names("ops", "gift"))
+	require.Equal(t, []string{"fans:{star}", "goals", "stars"}, names("ops", "*"))
+	require.Equal(t, []string{"fans:{star}"}, names("some", "*"))
+	require.JSONEq(t, `{"kinds":["fan","member","star"]}`, n.Require(200, "GET", "/v1/kinds", "", bearer(g.Key("ops"))...).Body)
+	require.JSONEq(t, `{"kinds":["fan","star"]}`, n.Require(200, "GET", "/v1/kinds", "", bearer(g.Key("some"))...).Body)
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards?event=goal", "", bearer(g.Key("some"))...), 403, "forbidden", "")
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards?event=no", "", bearer(g.Key("ops"))...), 404, "unknown_event", "event")
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards?events=gift", "", bearer(g.Key("ops"))...), 400, "invalid_request", "events")
 }

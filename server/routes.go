@@ -42,7 +42,7 @@ type route struct {
 func (s *Server) apiRoutes() []route {
 	return []route{
 		{"GET", "/v1/overview", readsList, s.getOverview},
-		{"GET", "/v1/boards", readsList, request.WithoutQuery(s.listBoards)},
+		{"GET", "/v1/boards", readsList, s.listBoards},
 		{"GET", "/v1/boards/:board", readsBoard, request.WithoutQuery(s.getBoard)},
 		{"PUT", boardPath, administersBoard, s.putBoard},
 		{"DELETE", "/v1/boards/:board", administersBoard, request.WithoutParameters(s.deleteBoard)},
@@ -68,6 +68,7 @@ func (s *Server) apiRoutes() []route {
 		{"PUT", "/v1/hidden/:kind/:member", moderatesKind, moderates("kind", s.store.HideEverywhere)},
 		{"DELETE", "/v1/hidden/:kind/:member", moderatesKind, moderates("kind", s.store.ShowEverywhere)},
 		{"GET", "/v1/members/:kind", readsKind, s.searchMembers},
+		{"GET", "/v1/kinds", readsList, request.WithoutQuery(s.listKinds)},
 		{"GET", "/v1/members/:kind/:member", readsKind, request.WithoutQuery(s.getProfile)},
 		{"GET", "/v1/members/:kind/:member/boards", readsList, s.listMemberBoards},
 		{"PUT", "/v1/members/:kind/:member", writesKind, request.WithoutQuery(s.putProfile)},

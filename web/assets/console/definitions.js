@@ -1,6 +1,6 @@
 // @ts-check
 
-/** The definitions of boards and events, and what they say about a kind of members. */
+/** The definitions of events and of the boards that they update, and what these say about a kind of members. */
 
 import { Problem, request } from './api.js';
 import { session } from './session.js';
@@ -15,10 +15,13 @@ export class Definitions {
   /**
    * @param {Board[]} boards
    * @param {EventDefinition[]} events
+   * @param {string[]} kinds
    */
-  constructor(boards, events) {
-    this.boards = boards;
+  constructor(boards, events, kinds) {
     this.events = events;
+    const named = (session?.kinds ?? []).filter((pattern) => !pattern.includes('*'));
+    /** Those of the boards, and those that the operator's key names. */
+    this.kinds = [...new Set([...kinds, ...named])].sort();
     this.bySlot = new Map(boards.map((board) => [slotOf(board.board), board]));
   }
 
@@ -31,16 +34,10 @@ export class Definitions {
       if (error instanceof Problem && error.status === 403) return {};
       throw error;
     };
-    const [{ boards = [] }, { events = [] }] = await Promise.all(
-      ['v1/boards', 'v1/events'].map((path) => request('GET', path, { signal }).catch(none)),
+    const [{ boards = [] }, { events = [] }, { kinds = [] }] = await Promise.all(
+      ['v1/boards?event=*', 'v1/events', 'v1/kinds'].map((path) => request('GET', path, { signal }).catch(none)),
     );
-    return new Definitions(boards, events);
-  }
-
-  /** @returns {string[]} the kinds of all boards, and those that the operator's key names */
-  get kinds() {
-    const named = (session?.kinds ?? []).filter((pattern) => !pattern.includes('*'));
-    return [...new Set([...this.boards.map(({ kind }) => kind), ...named])].sort();
+    return new Definitions(boards, events, kinds);
   }
 
   /**
