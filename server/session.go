@@ -41,7 +41,7 @@ func (s *Server) getSession(c *echo.Context) error {
 		return fmt.Errorf("%w: without an access file the console opens only on the machine of the node; start the server with --access",
 			problem.ErrForbidden)
 	}
-	return respond.OK(c, newSession(caller, gate.SessionExpires(c)))
+	return respond.OK(c, newSession(caller, caller.Expires()))
 }
 
 // postSession exchanges a key for a session of a browser. A session begins none, or its cookie would be valid for ever.
@@ -50,7 +50,7 @@ func (s *Server) postSession(c *echo.Context) error {
 	switch {
 	case caller.Open():
 		return fmt.Errorf("%w: there is no access file, so nobody signs in", definition.ErrConflict)
-	case !gate.SessionExpires(c).IsZero():
+	case !caller.Expires().IsZero():
 		return fmt.Errorf("%w: a session begins with a key, as Authorization: Bearer", access.ErrUnauthorized)
 	}
 	about, err := caller.EncodeForTicket()

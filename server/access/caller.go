@@ -39,8 +39,9 @@ type Caller struct {
 	anonymous *rights // which a viewer has too, and the reading ones also the caller of a session; else nil
 	public    *rights // those of anonymous, which a key does not have: for the text of a refusal; else nil
 
-	key    *key    // of a keyCaller
-	viewer *Viewer // of a viewerCaller
+	key     *key      // of a keyCaller
+	session time.Time // when the session of a keyCaller expires; zero: it has none
+	viewer  *Viewer   // of a viewerCaller
 }
 
 // Viewer is the member that a token is for. Its fields are those of the token.
@@ -97,7 +98,7 @@ func (c *Caller) IsBounded() bool { return c.kind == anonymousCaller || c.kind =
 // Expires is the time at which the credentials stop being valid; zero for never.
 func (c *Caller) Expires() time.Time {
 	if c.viewer == nil {
-		return time.Time{}
+		return c.session
 	}
 	return c.viewer.Expires
 }

@@ -262,16 +262,16 @@ func (g *Guard) Authenticate(ctx context.Context, credentials string) (*Caller, 
 
 // Renew returns a caller with its present rights. A key that has left the access file gets the rights of
 // anonymous. The error is an ErrExpired for a token that has expired, or that no present key verifies: its
-// viewer has to come with another one.
+// viewer has to come with another one. It is ErrSession for a session that has expired.
 func (g *Guard) Renew(c *Caller) (*Caller, error) {
 	l := g.current()
 	switch c.kind {
 	case keyCaller:
 		if k := find(l.policy.keys, c.key.hash); k != nil {
-			if c.anonymous != nil { // of a session
-				return l.policy.sessionCaller(k), nil
+			if c.HasExpired(time.Now()) {
+				return nil, ErrSession
 			}
-			return k.caller, nil
+			return l.policy.keyCaller(k, c.session), nil
 		}
 	case viewerCaller:
 		return l.viewerCaller(c.viewer)

@@ -29,14 +29,15 @@ func HashTicket(ticket string) string {
 
 // ticketJSON identifies the caller of a ticket, in the store. It holds no secret.
 type ticketJSON struct {
-	Key    string  `json:"key,omitzero"` // hash of the key
-	Viewer *Viewer `json:"viewer,omitzero"`
+	Key     string    `json:"key,omitzero"`     // hash of the key
+	Session time.Time `json:"session,omitzero"` // when the session with the key expires
+	Viewer  *Viewer   `json:"viewer,omitzero"`
 }
 
 // EncodeForTicket encodes a caller, for FromTicket on any node. Only an authenticated caller, or one of an open
 // Guard, gets a ticket.
 func (c *Caller) EncodeForTicket() ([]byte, error) {
-	t := ticketJSON{Viewer: c.viewer}
+	t := ticketJSON{Session: c.session, Viewer: c.viewer}
 	if c.key != nil {
 		t.Key = hashPrefix + hex.EncodeToString(c.key.hash[:])
 	}
@@ -63,7 +64,7 @@ func (g *Guard) FromTicket(encoded []byte) (*Caller, error) {
 	l := g.current()
 	if hash, ok := parseHash(t.Key); ok {
 		if k := find(l.policy.keys, hash); k != nil {
-			return k.caller, nil
+			return l.policy.keyCaller(k, t.Session), nil
 		}
 	} else if t.Viewer != nil {
 		return l.viewerCaller(t.Viewer)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v5"
 
@@ -27,7 +26,6 @@ type exchange struct {
 	conn    context.Context // of the request as it came: live.HangUp takes it
 	caller  *access.Caller  // nil before authenticate
 	version uint64          // of the access file, or an earlier one, at which caller had its rights
-	session time.Time       // when the session of caller expires; zero: it has none
 	tokens  int             // that the request has taken of its caller's rate
 	release func()          // ends the turn of a read; nil: it has none
 	body    *countedBody    // of the request; nil: it is small

@@ -48,7 +48,7 @@ func (g *Gate) callerOfSession(c *echo.Context, anonymous *access.Caller) (*acce
 	s, err := g.readSession(r.Context(), access.HashTicket(cookie.Value))
 	var caller *access.Caller
 	if err == nil {
-		caller, err = g.cfg.Guard.FromSession(s.about)
+		caller, err = g.cfg.Guard.FromSession(s.about, s.expires)
 	}
 	if errors.Is(err, access.ErrSession) {
 		g.setSession(c, "", -1)
@@ -56,7 +56,6 @@ func (g *Gate) callerOfSession(c *echo.Context, anonymous *access.Caller) (*acce
 			return anonymous, nil
 		}
 	}
-	c.Response().(*exchange).session = s.expires
 	return caller, err
 }
 
@@ -75,9 +74,6 @@ func (g *Gate) readSession(ctx context.Context, hash string) (s session, err err
 	}
 	return s, err
 }
-
-// SessionExpires is the time at which the session of a request's caller expires; zero for a caller without one.
-func SessionExpires(c *echo.Context) time.Time { return c.Response().(*exchange).session }
 
 // BeginSession gives the browser of a request the id of a session.
 func (g *Gate) BeginSession(c *echo.Context, id string) {
