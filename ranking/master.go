@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,7 +148,7 @@ func (i info) replicas() []Replica {
 			name, value, _ := strings.Cut(pair, "=")
 			of[name] = value
 		}
-		r := Replica{Address: of["ip"] + ":" + of["port"], Online: of["state"] == "online", Silent: info(of).number("lag")}
+		r := Replica{Address: net.JoinHostPort(of["ip"], of["port"]), Online: of["state"] == "online", Silent: info(of).number("lag")}
 		if confirmed := info(of).number("offset"); confirmed != nil {
 			r.Behind = max(0, *offset-*confirmed)
 		}

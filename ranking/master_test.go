@@ -99,10 +99,10 @@ func TestReplicasOfInfo(t *testing.T) {
 	require.Nil(t, info{}.replicas())
 	require.Equal(t, []Replica{
 		{Address: "10.0.0.2:6379", Online: true, Behind: 100, Silent: new(int64(1))},
-		{Address: "10.0.0.3:6380", Behind: 1500},
+		{Address: "[fd00::3]:6380", Behind: 1500},
 	}, info{
 		"connected_slaves": "2", "master_repl_offset": "1500",
 		"slave0": "ip=10.0.0.2,port=6379,state=online,offset=1400,lag=1",
-		"slave1": "ip=10.0.0.3,port=6380,state=wait_bgsave,offset=0,lag=-1",
+		"slave1": "ip=fd00::3,port=6380,state=wait_bgsave,offset=0,lag=-1",
 	}.replicas())
 }

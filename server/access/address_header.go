@@ -16,8 +16,8 @@ const (
 	forwardedPrefix = "X-Forwarded-Prefix"
 )
 
-// IsLocal reports whether a program on the machine of the node sent a request, and no proxy passed it on: not for its own
-// clients, which may be anywhere, either.
+// IsLocal reports whether a program on the machine of the node sent a request for itself. A proxy on that machine does not: its
+// clients may be anywhere.
 func IsLocal(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || slices.Contains([]string{forwardedHeader, "Via", "X-Real-Ip"}, name) {

@@ -36,7 +36,7 @@ const (
 type Caller struct {
 	kind      callerType
 	own       rights
-	anonymous *rights // which a viewer has too, and the reading ones also the caller of a session; else nil
+	anonymous *rights // which a viewer has too; those to read, of the caller of a session; else nil
 	public    *rights // those of anonymous, which a key does not have: for the text of a refusal; else nil
 
 	key     *key      // of a keyCaller

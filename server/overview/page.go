@@ -21,7 +21,7 @@ type listing struct {
 // listingAge bounds how long the node keeps a listing. A listing never changes, because its version is the key.
 const listingAge = 24 * time.Hour
 
-// listing returns the listing of the present definitions. There may be 1,000, so the node folds their texts once.
+// listing returns the listing of the present definitions. There may be 10,000, so the node folds their texts once.
 func (r *Reader) listing(ctx context.Context) (listing, error) {
 	version, err := r.store.DefinitionsVersion(ctx)
 	if err != nil {
@@ -71,16 +71,17 @@ func (r *Reader) Match(ctx context.Context, caller *access.Caller, q Query) (Mat
 		return Match{}, definition.Invalid("search", "has only white space")
 	}
 	var m Match
-	for i, d := range l.defined {
-		isMissing := func(word string) bool { return !strings.Contains(l.texts[i], word) }
-		if slices.ContainsFunc(words, isMissing) || !caller.May(access.ScopeRead, access.Board(d.Name)) {
+	for i, text := range l.texts {
+		isMissing := func(word string) bool { return !strings.Contains(text, word) }
+		name := l.defined[i].Name
+		if slices.ContainsFunc(words, isMissing) || !caller.May(access.ScopeRead, access.Board(name)) {
 			continue
 		}
 		m.Total++
 		switch {
-		case d.Name <= q.After:
+		case name <= q.After:
 		case len(m.defined) < q.Limit:
-			m.defined = append(m.defined, d)
+			m.defined = append(m.defined, l.defined[i])
 		default:
 			m.Next = m.defined[q.Limit-1].Name
 		}
