@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -18,7 +19,9 @@ var ErrUnknownSession = errors.New("unknown session")
 // never sees its id. SaveSession returns the time by the clock of Redis at which the session expires. It returns
 // ErrUnavailable when Redis does not answer.
 func (s *Store) SaveSession(ctx context.Context, hash string, about []byte, ttl time.Duration) (expires time.Time, err error) {
-	return s.saveUntil(ctx, "session", s.keys.Session(hash), about, ttl)
+	return s.saveUntil(ctx, "session", about, ttl, func(ctx context.Context, value string) error {
+		return script.Session.Run(ctx, s.rdb, []string{s.keys.Session(hash)}, []any{value, ttl.Milliseconds()}).Err
+	})
 }
 
 // Session returns what a session is about, and when it expires by the clock of Redis. It returns ErrUnknownSession, or

@@ -34,3 +34,18 @@ func TestSessionExpires(t *testing.T) {
 		})
 	})
 }
+
+// An operator can sign in while Redis is at its maxmemory, to delete boards and to hide members.
+func TestSessionAtMaxmemory(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	s := open(t, r.URL())
+	require.NoError(t, r.Admin().ConfigSet(t.Context(), "maxmemory", "1").Err())
+	expires := must(s.SaveSession(t.Context(), "a", []byte("x"), time.Hour))(t)
+	about, until, err := s.Session(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, "x", string(about))
+	require.True(t, until.Equal(expires.Truncate(time.Microsecond)))
+	require.NoError(t, s.EndSession(t.Context(), "a"))
+	require.ErrorContains(t, errorOf(s.SaveTicket(t.Context(), "a", nil, time.Minute)), "OOM")
+}

@@ -20,7 +20,9 @@ var ErrUnknownTicket = errors.New("unknown ticket")
 // ticket: the Store never sees the ticket itself. SaveTicket returns the time by the clock of Redis at which
 // the ticket expires. It returns ErrUnavailable when Redis does not answer.
 func (s *Store) SaveTicket(ctx context.Context, hash string, about []byte, ttl time.Duration) (expires time.Time, err error) {
-	return s.saveUntil(ctx, "ticket", s.keys.Ticket(hash), about, ttl)
+	return s.saveUntil(ctx, "ticket", about, ttl, func(ctx context.Context, value string) error {
+		return s.rdb.Set(ctx, s.keys.Ticket(hash), value, ttl).Err()
+	})
 }
 
 // TakeTicket returns what a ticket is about, and deletes the ticket. Of all calls on all nodes, one gets it.
@@ -35,8 +37,9 @@ func (s *Store) TakeTicket(ctx context.Context, hash string) (about []byte, err 
 	return about, err
 }
 
-// saveUntil stores what a ticket or a session is about, with the time by the clock of Redis at which it expires.
-func (s *Store) saveUntil(ctx context.Context, what, key string, about []byte, ttl time.Duration) (expires time.Time, err error) {
+// saveUntil stores by set what a ticket or a session is about, with the time by the clock of Redis at which it expires.
+func (s *Store) saveUntil(ctx context.Context, what string, about []byte, ttl time.Duration,
+	set func(ctx context.Context, value string) error) (expires time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout) // of both calls together
 	defer cancel()
 	if s.catalog.clock.now() == 0 {
@@ -46,7 +49,7 @@ func (s *Store) saveUntil(ctx context.Context, what, key string, about []byte, t
 	}
 	expires = s.Now().Add(ttl)
 	value := strconv.FormatInt(expires.UnixMicro(), 10) + " " + string(about)
-	if err := s.rdb.Set(ctx, key, value, ttl).Err(); err != nil {
+	if err := set(ctx, value); err != nil {
 		return time.Time{}, fmt.Errorf("save a %s: %w: %w", what, definition.ErrUnavailable, err)
 	}
 	return expires, nil

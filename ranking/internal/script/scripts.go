@@ -3,8 +3,9 @@ package script
 // The scripts, one for each verb. See also Event.
 //
 // At its maxmemory, Redis runs the scripts with the part full_set or full_hash, and those that begin with a removal: they
-// free memory, protect people, or are steps of housekeeping. An audit of that is included. Redis refuses the scripts
-// that take in what is new: updates, events, instances, profiles, histories, and results that nodes build.
+// free memory, protect people, let an operator see the state and sign in, or are steps of housekeeping. An audit of that is
+// included. Redis refuses the scripts that take in what is new: updates, events, instances, profiles, histories, and results
+// that nodes build.
 var (
 	// ApplyPlain and ApplyWhole are apply.lua, see there.
 	ApplyPlain = bothForms("apply", join("apply", nil, false))
@@ -70,5 +71,6 @@ var (
 	Mark     = writing("mark")
 	Node     = writing("node", "full_hash")
 	Nodes    = reading("nodes")
+	Session  = writing("session")
 	Try      = reading("try")
 )
