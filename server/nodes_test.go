@@ -122,7 +122,7 @@ func TestNodesWithoutRedis(t *testing.T) {
 	require.Len(t, report.Nodes, 1)
 	require.Equal(t, "one:80/a", report.Nodes[0].ID)
 	require.Nil(t, report.Nodes[0].Seen)
-	require.Contains(t, report.Problems[0].Message, "Redis does not answer: ")
+	require.Contains(t, report.Problems[0].Message, "Redis is away: ")
 	r.Start()
 	untilStatus(t, n, "all to be well again", hasCodes(""))
 }

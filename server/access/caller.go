@@ -76,8 +76,8 @@ func (c *Caller) Sub() string {
 	return c.viewer.Sub
 }
 
-// Grants are the scopes of the caller, and the patterns of the boards, events and kinds for which it has them. Who may do
-// anything with all resources has "*".
+// Grants are the scopes of the caller, and the patterns of the boards, events and kinds for which it has them: "*" for a
+// caller that may do anything with all resources.
 func (c *Caller) Grants() (scopes, boards, events, kinds []string) {
 	if c.MayAll() {
 		all := []string{"*"}

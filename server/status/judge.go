@@ -52,7 +52,7 @@ func Judge(now time.Time, nodes []Node, masters []ranking.Master) []Problem {
 	return append(all, judgeVersions(nodes, now)...)
 }
 
-// judgeOutage says that Redis does not answer, unless the state of a master says so.
+// judgeOutage says that Redis is away, unless the state of a master says so.
 func judgeOutage(err error, masters []ranking.Master) []Problem {
 	if err == nil || slices.ContainsFunc(masters, func(m ranking.Master) bool { return m.Fault != nil }) {
 		return nil
@@ -61,7 +61,7 @@ func judgeOutage(err error, masters []ranking.Master) []Problem {
 }
 
 func redisAway(address, reason string) Problem {
-	p := Problem{Code: "redis_away", Redis: address, Message: "Redis does not answer", Advice: "Start Redis, or repair the way to it: " +
+	p := Problem{Code: "redis_away", Redis: address, Message: "Redis is away", Advice: "Start Redis, or repair the way to it: " +
 		"until then updates get 503, watchers see old boards, and of all nodes only the one that you asked is known."}
 	if reason != "" {
 		p.Message += ": " + reason

@@ -102,7 +102,7 @@ func TestProblemsOfRedis(t *testing.T) {
 		"away": {func(m *ranking.Master) {
 			*m = ranking.Master{Address: m.Address, Fault: new("Redis does not answer in time")}
 		}, "redis_away",
-			"Redis does not answer: Redis does not answer in time"},
+			"Redis is away: Redis does not answer in time"},
 		"memory": {func(m *ranking.Master) { *m.Memory = 85 << 20 }, "redis_memory", "Redis uses 85 of 100 MiB of memory"},
 		"eviction": {func(m *ranking.Master) { *m.Eviction = "allkeys-lru" }, "redis_evicts",
 			"Redis deletes boards when its memory is full: maxmemory-policy is allkeys-lru"},
