@@ -124,8 +124,11 @@ async function open() {
     if (signal.aborted) return;
     view.replaceChildren(content);
     await show(content, isAllowed ? path.filter(Boolean) : [], signal);
-    document.title = `${content.querySelector('h1')?.textContent ?? name} · Rankcast console`;
   } catch (error) {
-    if (!signal.aborted) content.append(problemNote(error));
+    if (signal.aborted) return;
+    if (!content.querySelector('h1')) content.prepend(createElement('h1', '', 'This cannot be shown'));
+    content.append(problemNote(error));
+    view.replaceChildren(content);
   }
+  if (!signal.aborted) document.title = `${content.querySelector('h1')?.textContent ?? name} · Rankcast console`;
 }

@@ -215,13 +215,19 @@ func look(t *testing.T, ctx context.Context, addr, path string, width, height in
 	require.NoError(t, chromedp.Do(ctx, holds(`page.shown()`)), "%s %d %s %s", path, width, theme, lang)
 }
 
-// open opens a page in a size, a theme and a language.
-func open(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
+// prefers has the reader of a window prefer a theme, and less motion.
+func prefers(t *testing.T, ctx context.Context, theme string) {
 	t.Helper()
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 	})
 	require.NoError(t, err)
+}
+
+// open opens a page in a size, a theme and a language.
+func open(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
+	t.Helper()
+	prefers(t, ctx, theme)
 	sign := "?"
 	if strings.Contains(path, "?") {
 		sign = "&"
