@@ -194,13 +194,23 @@ func TestSessionOfAWithdrawnKey(t *testing.T) {
 	n.Require(200, "GET", "/v1/boards/a", "", page...)
 	watch("a", "ok")
 	watch("public", "ok")
-	before, after, _ := strings.Cut(operators, "  - {name: mod,")
-	_, after, _ = strings.Cut(after, "\n")
-	g.Enforce(before + after)
+	subscribe := func() *servertest.Socket {
+		s := servertest.DialPath(t, n.Addr, "/v1/live", page...)
+		s.Send(`{"type":"subscribe","board":"a"}`)
+		return s
+	}
+	watching := subscribe()
+	require.Equal(t, "ok", watching.Next("ok", "error").Type)
+	// Another key of the same name does not keep the session.
+	g.Enforce(strings.Replace(operators, "HASH:mod", "HASH:new", 1))
+	lost := watching.Next("error")
+	require.Equal(t, "a forbidden", lost.Board+" "+lost.Code)
 	servertest.RequireProblem(t, n.Do("PUT", "/v1/hidden/k/ana", "{}", page...), 401, "unauthorized", "")
 	servertest.RequireProblem(t, n.Do("GET", "/v1/audit", "", page...), 401, "unauthorized", "")
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/a/live", "", page...), 401, "unauthorized", "")
 	watch("a", "error")
 	watch("public", "ok")
+	require.Equal(t, "error", subscribe().Next("ok", "error").Type)
 }
 
 // An operator whom a node knows stays signed in while Redis is away, and learns that it is.
