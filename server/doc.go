@@ -21,6 +21,7 @@
 // boards, live serves sockets and event streams, and pages serves pages.
 //
 // Package client is the Go client. Package webhook delivers the results of closed periods, and package status tells whether
-// all is well.
+// all is well. The console, a page of pages.Site, does all by these routes: session.go signs its operator in.
+//
 // Package servertest runs a node within a test.
 package server
