@@ -31,7 +31,7 @@ type deliveryPage struct {
 func TestListDeliveries(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
-		ends := time.Now().UTC().Add(2 * time.Second).Truncate(time.Millisecond)
+		ends := time.Now().UTC().Add(5 * time.Second).Truncate(time.Millisecond)
 		cfg := servertest.Config{Ranking: ranking.Config{Deliver: []string{ranking.AllBoards}}}
 		n := servertest.Start(t, at, cfg, definition.Board{Name: "a", Ends: ends}, definition.Board{Name: "b", Ends: ends.Add(time.Millisecond)})
 		require.JSONEq(t, `{"configured":true,"total":0,"deliveries":[],"cursor":null}`, n.Require(200, "GET", "/v1/deliveries", "").Body)

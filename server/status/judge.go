@@ -32,13 +32,13 @@ const (
 	longQueue      = 60.0   // s
 	fullMemory     = 85     // percent
 	fullClients    = 85     // percent
-	slowPing       = 50.0   // ms
+	slowPing       = 250.0  // ms: a single ping may wait for a large command, or for a busy machine
 	replicaSilence = 10     // s
 )
 
 // nodeLimits are the limits of a whole node. A client that meets one of its own tells of that client, and not of the node.
 var nodeLimits = []access.Limit{access.Sockets, access.Connections, access.Handshakes, access.Requests, access.WatchedBoards,
-	access.WaitingBytes, access.Exports}
+	access.WaitingBytes}
 
 // Judge returns what is not well at a time: first of Redis, on which all nodes depend, then of nodes.
 func Judge(now time.Time, nodes []Node, masters []ranking.Master) []Problem {
@@ -61,8 +61,8 @@ func judgeOutage(err error, masters []ranking.Master) []Problem {
 }
 
 func redisAway(address, reason string) Problem {
-	p := Problem{Code: "redis_away", Redis: address, Message: "Redis is away", Advice: "Start Redis, or repair the way to it: " +
-		"until then updates get 503, watchers see old boards, and of all nodes only the one that you asked is known."}
+	p := Problem{Code: "redis_away", Redis: address, Message: "Redis is away", Advice: "Start Redis, or repair the way to it, or the " +
+		"rights of its user: until then updates get 503, watchers see old boards, and of all nodes only the one that you asked is known."}
 	if reason != "" {
 		p.Message += ": " + reason
 	}

@@ -110,7 +110,7 @@ func TestProblemsOfRedis(t *testing.T) {
 			"the last write to the append-only file of Redis failed"},
 		"snapshot": {func(m *ranking.Master) { *m.RDBOK = false }, "redis_persistence", "the last snapshot of Redis failed"},
 		"clients":  {func(m *ranking.Master) { *m.Clients = 8500 }, "redis_clients", "Redis has 8500 of 10000 clients"},
-		"ping":     {func(m *ranking.Master) { *m.Ping = 51 }, "redis_slow", "Redis takes 51 ms for a ping"},
+		"ping":     {func(m *ranking.Master) { *m.Ping = 251 }, "redis_slow", "Redis takes 251 ms for a ping"},
 		"replica":  {func(m *ranking.Master) { m.Replicas[0].Online = false }, "replica_down", "the replica r2:6379 does not follow"},
 		"lag": {func(m *ranking.Master) { *m.Replicas[0].Silent = 11 }, "replica_lags",
 			"the replica r2:6379 has confirmed nothing for 11 s, and is 100 bytes behind"},

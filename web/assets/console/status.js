@@ -54,9 +54,8 @@ export function show(view, _path, signal) {
 
 /** @param {any} problem */
 function problem({ node, redis, message, advice }) {
-  const where = node ? `Node ${node}` : redis ? `Redis ${redis}` : '';
-  return createElement('li', 'panel', createElement('p', '', createElement('strong', '', message)), createElement('p', '', advice),
-    ...(where ? [createElement('p', 'quiet-text', where)] : []));
+  const what = createElement('strong', '', node ? `Node ${node} ${message}.` : `${message}${redis ? ` (${redis})` : ''}.`);
+  return createElement('li', 'panel', createElement('p', '', what), createElement('p', '', advice));
 }
 
 /** @param {any} node */
