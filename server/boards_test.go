@@ -288,7 +288,8 @@ func TestClosedPeriodComesOverTheFeed(t *testing.T) {
 // The boards that an event updates, and the kinds, are listed without all others, and each caller gets those that it may read.
 func TestBoardsOfAnEvent(t *testing.T) {
 	t.Parallel()
-	g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("some", `scopes: [read], boards: ["fans:*"], events: [gift], kinds: [star]`))
+	g := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+
+		keyLine("some", `scopes: [read], boards: ["fans:*"], events: [gift], kinds: [star]`))
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: g.Guard}},
 		definition.Board{Name: "stars", Kind: "star"}, definition.Board{Name: "fans:{star}", Kind: "fan"}, definition.Board{Name: "goals"},
 		definition.Board{Name: "other"})
