@@ -9,7 +9,8 @@ import { byId, createElement } from '../shared/dom.js';
 import { decodeSegment } from '../shared/links.js';
 import '../shared/settings.js';
 import { Problem, request } from './api.js';
-import { problemNote } from './form.js';
+import { endAside, setAside } from './dialog.js';
+import { button, problemNote } from './form.js';
 import { mayAny, session, setSession } from './session.js';
 
 /**
@@ -41,8 +42,19 @@ const signOut = byId('sign-out', HTMLButtonElement);
 
 let left = new AbortController();
 
-addEventListener('hashchange', open);
-addEventListener('signedout', () => showSignIn('Your session has ended. Sign in again: what you have typed is still here.'));
+addEventListener('hashchange', () => {
+  view.focus({ preventScroll: true }); // not at the end: the operator may type by then
+  open();
+});
+// Each request of a session that has ended is refused. The first one asks for the key; later ones leave the form as it is.
+addEventListener('signedout', () => {
+  if (signIn.hidden) showSignIn('Your session has ended. Sign in again: what you have typed is still here.');
+});
+// The fragment names the view: the link to the content must not change it.
+document.querySelector('.skip')?.addEventListener('click', (event) => {
+  event.preventDefault();
+  view.focus();
+});
 signIn.addEventListener('submit', (event) => {
   event.preventDefault();
   enter();
@@ -56,7 +68,7 @@ async function start() {
     showConsole();
   } catch (error) {
     if (error instanceof Problem && error.status === 401) showSignIn('');
-    else view.replaceChildren(problemNote(error));
+    else view.replaceChildren(problemNote(error), button('Try again', start));
   }
 }
 
@@ -66,13 +78,21 @@ async function enter() {
   try {
     setSession(await request('POST', 'v1/session', { quiet: true, headers: { authorization: `Bearer ${key.value.trim()}` } }));
   } catch (error) {
-    const unknown = error instanceof Problem && error.status === 401;
-    signInNote.textContent = unknown ? 'The server does not know this key.' : error instanceof Error ? error.message : String(error);
+    signInNote.textContent = whyNot(error);
     key.select();
     return;
   }
   key.value = '';
   showConsole(before !== undefined && before === session?.key);
+}
+
+/** @param {unknown} error of a request to sign in */
+function whyNot(error) {
+  if (error instanceof Problem && error.status === 401) return 'The server does not know this key.';
+  if (error instanceof Problem && error.code === 'unavailable') {
+    return 'Redis does not answer, and without it nobody can sign in. The command rankcast status tells more.';
+  }
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function leave() {
@@ -89,6 +109,7 @@ async function leave() {
 
 /** @param {string} note */
 function showSignIn(note) {
+  setAside();
   signIn.hidden = false;
   view.inert = true;
   nav.hidden = signOut.hidden = true;
@@ -106,6 +127,7 @@ function showConsole(stays = false) {
   const name = createElement('bdi', '', session?.key ?? '');
   who.replaceChildren(...(session?.open ? ['No access file: anybody who reaches this node may do anything'] : ['Key ', name]));
   for (const link of nav.querySelectorAll('a')) link.hidden = !mayAny(VIEWS[link.hash.slice(2)].scope);
+  endAside(stays);
   if (!stays) open();
 }
 
@@ -115,7 +137,11 @@ async function open() {
   const allowed = Object.keys(VIEWS).filter((name) => mayAny(VIEWS[name].scope));
   const isAllowed = allowed.includes(asked);
   const name = isAllowed ? asked : allowed[0];
-  for (const link of nav.querySelectorAll('a')) link.ariaCurrent = link.hash === `#/${name}` ? 'page' : null;
+  for (const link of nav.querySelectorAll('a')) {
+    const isCurrent = link.hash === `#/${name}`;
+    link.ariaCurrent = isCurrent ? 'page' : null;
+    if (isCurrent) document.title = `${link.textContent} · Rankcast console`;
+  }
   left.abort();
   const { signal } = (left = new AbortController());
   const content = createElement('div', 'view');
@@ -127,7 +153,7 @@ async function open() {
   } catch (error) {
     if (signal.aborted) return;
     if (!content.querySelector('h1')) content.prepend(createElement('h1', '', 'This cannot be shown'));
-    content.append(problemNote(error));
+    content.append(problemNote(error), createElement('p', 'buttons', button('Try again', open)));
     view.replaceChildren(content);
   }
   if (!signal.aborted) document.title = `${content.querySelector('h1')?.textContent ?? name} · Rankcast console`;

@@ -12,11 +12,17 @@ import { button, field, input, showProblem } from './form.js';
  * submit: does it; the dialog shows its Problem and stays open.
  */
 
+/** The dialog that asks now. @type {HTMLDialogElement | undefined} */
+let asked;
+/** Whether it is closed until the operator has signed in again. */
+let isAside = false;
+
 /**
  * @param {Question} question
- * @returns {Promise<boolean>} whether it was done
+ * @returns {Promise<boolean>} whether it was done; one question at a time: another one is not asked
  */
-export function ask({ title, content = [], action, danger, reason, typed, submit }) {
+export async function ask({ title, content = [], action, danger, reason, typed, submit }) {
+  if (asked) return false;
   const dialog = createElement('dialog', 'dialog');
   const form = createElement('form', 'dialog-form');
   const heading = createElement('h2', '', title);
@@ -40,9 +46,12 @@ export function ask({ title, content = [], action, danger, reason, typed, submit
   dialog.append(form);
   document.body.append(dialog);
   let done = false;
-  form.addEventListener('submit', async (event) => {
+  let sent = Promise.resolve();
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (go.disabled) return;
+    if (!go.disabled) sent = send();
+  });
+  async function send() {
     go.disabled = true;
     showProblem(form);
     try {
@@ -53,12 +62,30 @@ export function ask({ title, content = [], action, danger, reason, typed, submit
       showProblem(form, error);
     }
     go.disabled = false;
-  });
+  }
+  asked = dialog;
   showModal(dialog);
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
+      if (isAside || dialog.open) return;
       dialog.remove();
-      resolve(done);
+      asked = undefined;
+      sent.then(() => resolve(done)); // what was sent before a Cancel may be done
     });
   });
+}
+
+/** Closes the dialog that asks, which covers the sign-in form. It stays as it is. */
+export function setAside() {
+  isAside = asked !== undefined;
+  asked?.close();
+}
+
+/** @param {boolean} stays whether the dialog that was set aside asks again; else it goes */
+export function endAside(stays) {
+  if (!asked || !isAside) return;
+  isAside = false;
+  if (stays) return showModal(asked);
+  asked.remove();
+  asked = undefined;
 }

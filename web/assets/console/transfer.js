@@ -43,7 +43,7 @@ function importForm(board, path, signal) {
   result.role = 'status';
   const start = button('Import', async () => {
     const [chosen] = file.files ?? [];
-    if (!chosen) return file.focus();
+    if (!chosen) return file.reportValidity();
     await ask({
       title: 'Import these scores?',
       content: [`Each line of ${chosen.name} (${size(chosen.size)}) sets the score of its member on ${board}.`,
@@ -101,7 +101,10 @@ function send(path, file, onProgress) {
   request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded));
   const answer = new Promise((resolve, reject) => {
     const fail = (/** @type {string} */ detail) => reject(new Problem(request.status, { detail, ...request.response }));
-    request.addEventListener('load', () => (request.status === 200 ? resolve(request.response) : fail('')));
+    request.addEventListener('load', () => {
+      if (request.status === 401) dispatchEvent(new Event('signedout'));
+      return request.status === 200 ? resolve(request.response) : fail('');
+    });
     request.addEventListener('error', () => fail('The server has ended the connection. Lines that were imported stay.'));
     request.addEventListener('abort', () => fail('The import was stopped. Lines that were imported stay.'));
   });
