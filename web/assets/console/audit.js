@@ -7,7 +7,7 @@ import { encodeSegment } from '../shared/links.js';
 import { request } from './api.js';
 import { field, input, link, select } from './form.js';
 import { count, time, UNKNOWN } from './format.js';
-import { pagedTable } from './table.js';
+import { pagedTable, showList } from './table.js';
 
 const ACTIONS = ['hide', 'show', 'set', 'take_back', 'erase', 'define_board', 'delete_board', 'define_event', 'delete_event'];
 
@@ -19,7 +19,7 @@ const ACTIONS = ['hide', 'show', 'set', 'take_back', 'erase', 'define_board', 'd
 export async function show(view, path, signal) {
   const filters = createElement('form', 'row');
   filters.append(
-    field('Action', select('action', [['', 'all'], ...ACTIONS])),
+    field('Action', select('action', [['', 'all'], ...ACTIONS.map(named)])),
     ...['Board', 'Kind', 'Member', 'Event', 'By'].map((label) => field(label, input(label.toLowerCase(), { type: 'search' }))),
   );
   for (const [i, name] of path.entries()) {
@@ -41,7 +41,7 @@ export async function show(view, path, signal) {
       return { items: page.audit, cursor: page.cursor };
     };
     const columns = ['When', 'By', 'Action', 'About', 'Change', 'Reason'];
-    acts.replaceChildren(await pagedTable(columns, load, actCells, 'Nothing was done that matches.'));
+    await showList(acts, pagedTable(columns, load, actCells, 'Nothing was done that matches.'));
   }
 
   async function listErasures() {
@@ -55,6 +55,14 @@ export async function show(view, path, signal) {
   }
 }
 
+/**
+ * @param {string} action
+ * @returns {[string, string]} the action, and how the operator reads it
+ */
+function named(action) {
+  return [action, action.replaceAll('_', ' ')];
+}
+
 /** @param {any} act */
 function actCells({ at, by, action, board, kind, event, member, id, score, was, reason }) {
   const about = createElement('span', '');
@@ -66,7 +74,7 @@ function actCells({ at, by, action, board, kind, event, member, id, score, was, 
   if (id) add('id ', createElement('bdi', '', id));
   const change = score === undefined ? '' : `${count(was)} → ${count(score)}`;
   const [author, why] = [by ?? UNKNOWN, reason ?? ''].map((text) => createElement('bdi', '', text));
-  return [time(at), author, action.replace('_', ' '), about, change, why];
+  return [time(at), author, named(action)[1], about, change, why];
 }
 
 /** @param {any} erasure */

@@ -3,7 +3,7 @@
 /** A board: what it is, its first members, its hidden members, its periods, its definition, and what an administrator does. */
 
 import { Poll } from '../shared/poll.js';
-import { createElement } from '../shared/dom.js';
+import { createElement, replaceItems } from '../shared/dom.js';
 import { encodeSegment, pageURL } from '../shared/links.js';
 import { request } from './api.js';
 import { searchBox } from './board-list.js';
@@ -97,7 +97,7 @@ function membersPanel(board, kind, signal) {
         : request('GET', `${path}/top`, { query: { limit: TOP }, signal: stop }));
       const rows = (entries ?? top).map((/** @type {any} */ e) => [count(e.rank), memberLink(board, kind, e), count(e.score)]);
       const none = createElement('p', 'empty', query ? 'No member matches.' : 'The board has no members.');
-      list.replaceChildren(rows.length ? table(['Rank', 'Member', 'Score'], rows) : none);
+      replaceItems(list, [rows.length ? table(['Rank', 'Member', 'Score'], rows) : none]);
     } catch (error) {
       if (stop.aborted) return;
       list.replaceChildren(problemNote(error));

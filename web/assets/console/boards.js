@@ -11,7 +11,7 @@ import { showDeliveries } from './deliveries.js';
 import { showFamily } from './family.js';
 import { link } from './form.js';
 import { mayAny } from './session.js';
-import { pagedTable } from './table.js';
+import { pagedTable, showList } from './table.js';
 import { watchersByBoard } from './watchers.js';
 
 /** @type {import('./console.js').Show} */
@@ -45,6 +45,6 @@ async function showBoards(view, signal) {
       return { items, cursor: page.cursor };
     };
     const none = search ? 'No board matches.' : 'There is no board yet.';
-    list.replaceChildren(await pagedTable(columns, load, (item) => boardCells(columns, item, watchers), none));
+    await showList(list, pagedTable(columns, load, (item) => boardCells(columns, item, watchers), none));
   }
 }

@@ -8,7 +8,7 @@ import { request } from './api.js';
 import { boardCells, searchBox } from './board-list.js';
 import { definitionHead, definitionText } from './definition.js';
 import { count } from './format.js';
-import { pagedTable } from './table.js';
+import { pagedTable, showList } from './table.js';
 
 /**
  * @param {HTMLElement} view
@@ -34,7 +34,7 @@ export async function showFamily(view, family, signal) {
       return { items: page.boards, cursor: page.cursor };
     };
     const columns = ['Board', 'Members', 'Changes a minute', 'State'];
-    list.replaceChildren(createElement('h2', '', `${count(instances)} instances`),
-      await pagedTable(columns, load, (item) => boardCells(columns, item), 'No instance has such a name.'));
+    await showList(list, pagedTable(columns, load, (item) => boardCells(columns, item), 'No instance has such a name.'),
+      createElement('h2', '', `${count(instances)} instances`));
   }
 }

@@ -46,17 +46,20 @@ export function tableRow(columns, cells) {
  */
 export async function pagedTable(columns, load, cells, none) {
   const list = table(columns);
+  list.tabIndex = -1; // gets the focus of the button that goes with the last page
   const more = button('Show more', add);
   const note = createElement('p', 'empty', none);
   const element = createElement('div', 'paged', list, note, more);
   /** @type {string | undefined} */
   let cursor;
   let full = false; // of rows: pages may be empty before the last one
+  let loading = false;
   await add();
   return element;
 
   async function add() {
-    more.disabled = true;
+    if (loading) return;
+    loading = true; // the button stays enabled: a disabled one loses the focus
     element.querySelector('.problem')?.remove();
     try {
       const page = await load(cursor);
@@ -66,9 +69,26 @@ export async function pagedTable(columns, load, cells, none) {
     } catch (error) {
       element.append(problemNote(error));
     }
-    more.disabled = false;
+    loading = false;
+    if (cursor === undefined && document.activeElement === more) list.focus();
     more.hidden = cursor === undefined;
     list.hidden = !full;
     note.hidden = full || cursor !== undefined || element.querySelector('.problem') !== null;
   }
+}
+
+/** The list that each place waits for. @type {WeakMap<HTMLElement, Promise<HTMLElement>>} */
+const awaited = new WeakMap();
+
+/**
+ * Shows a list in a place, unless a later one was asked for meanwhile.
+ *
+ * @param {HTMLElement} place
+ * @param {Promise<HTMLElement>} list
+ * @param {...HTMLElement} before what stands before the list
+ */
+export async function showList(place, list, ...before) {
+  awaited.set(place, list);
+  const element = await list;
+  if (awaited.get(place) === list) place.replaceChildren(...before, element);
 }
