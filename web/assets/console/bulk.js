@@ -89,7 +89,9 @@ export function bulkPanel(kinds, definitions, signal) {
         does.body = reasonOf(values);
       },
     });
-    if (asked) await runAll(run, members, does, kind.value, signal);
+    if (!asked) return;
+    const of = 'kind' in place ? place.kind : definitions.boardOf(place.board)?.kind;
+    await runAll(run, members, does, of, go, signal);
   }
 }
 
@@ -97,10 +99,12 @@ export function bulkPanel(kinds, definitions, signal) {
  * @param {HTMLElement} place for the progress
  * @param {string[]} members
  * @param {Act} act
- * @param {string} kind
- * @param {AbortSignal} signal
+ * @param {string | undefined} kind of the members; undefined: it is not known
+ * @param {HTMLButtonElement} go is disabled meanwhile: one run at a time
+ * @param {AbortSignal} signal of the end of the view, which ends the run
  */
-async function runAll(place, members, act, kind, signal) {
+async function runAll(place, members, act, kind, go, signal) {
+  go.disabled = true;
   const bar = createElement('progress', '');
   bar.max = members.length;
   bar.setAttribute('aria-label', 'Members done');
@@ -126,17 +130,17 @@ async function runAll(place, members, act, kind, signal) {
     if (!problem) continue;
     failed.push(member);
     failures.hidden = false;
-    const who = link(member, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`);
+    const who = kind ? link(member, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`) : createElement('bdi', '', member);
     failures.tBodies[0].append(tableRow(COLUMNS, [who, createElement('span', 'problem', problem.message)]));
   }
-  if (signal.aborted) return;
+  go.disabled = false;
   bar.value = next;
   const rest = [...failed, ...members.slice(next)];
   const text = `${membersText(next - failed.length)} done, ${count(failed.length)} failed, ${count(members.length - next)} left.`;
   setText(told, '');
   setText(ended, text);
-  announce(text);
-  if (rest.length) stop.replaceWith(button(`Try ${membersText(rest.length)} again`, () => runAll(place, rest, act, kind, signal)));
+  announce(signal.aborted ? `The view was left: ${text}` : text);
+  if (rest.length) stop.replaceWith(button(`Try ${membersText(rest.length)} again`, () => runAll(place, rest, act, kind, go, signal)));
   else stop.remove();
 
   function doneText() {
