@@ -5,7 +5,7 @@
 import { createElement } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
 import { Problem, request } from './api.js';
-import { announce, button, field, input } from './form.js';
+import { announce, button, field, input, problemNote } from './form.js';
 import { mayAny } from './session.js';
 import { table } from './table.js';
 
@@ -78,14 +78,16 @@ export function definitionEditor({ of, name, signal, onSaved }) {
   return form;
 
   async function start() {
-    if (name) {
-      try {
-        text.value = await readYAML(of, name, signal);
-      } catch (error) {
-        return refuse(error);
-      }
+    if (!name) return;
+    text.readOnly = true; // what is typed before the definition is there would be lost, or would replace it
+    try {
+      text.value = await readYAML(of, name, signal);
+    } catch (error) {
+      if (!signal.aborted) result.replaceChildren(problemNote(error), button('Try again', start));
+      return;
     }
-    if (name) check();
+    text.readOnly = false;
+    check();
   }
 
   /** @param {{ [name: string]: string }} [query] */
@@ -121,9 +123,13 @@ export function definitionEditor({ of, name, signal, onSaved }) {
   function refuse(error) {
     if (!(error instanceof Error)) throw error;
     setChecked(undefined);
-    text.ariaInvalid = 'true';
     const note = createElement('p', 'problem', error.message);
-    const line = error instanceof Problem ? lineOf(error, text.value) : 0;
+    // Not the text is wrong: Redis is away, the session has ended, or there are too many requests.
+    if (!(error instanceof Problem) || error.status === 0 || error.status >= 500 || [401, 429].includes(error.status)) {
+      return result.replaceChildren(note, button('Check again', check));
+    }
+    text.ariaInvalid = 'true';
+    const line = lineOf(error, text.value);
     result.replaceChildren(note);
     if (line) {
       result.append(button(`Go to line ${line}`, () => {
