@@ -82,10 +82,10 @@ function differenceForm(definition, own, member, definitions, onDone) {
   const others = definition.updates.filter(({ board, op }) => (op ?? definitions.boardOf(board)?.mode ?? 'sum') !== 'sum');
   if (others.length) {
     const boards = [...new Set(others.map(({ board }) => quoted(board)))].join(', ');
-    form.append(createElement('p', '', `No difference corrects ${boards}: it keeps the best or the last score. Set the score there.`));
+    form.appendChild(createElement('p', '', `No difference corrects ${boards}: it keeps the best or the last score. Set the score there.`));
   }
   const answer = createElement('div', 'answer');
-  form.append(createElement('div', 'buttons', createElement('button', 'button danger', 'Send the difference …')));
+  form.appendChild(createElement('div', 'buttons', createElement('button', 'button danger', 'Send the difference …')));
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     showProblem(form);

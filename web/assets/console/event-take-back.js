@@ -17,12 +17,14 @@ import { table } from './table.js';
  */
 export function takeBackForm(definition, onDone) {
   const sender = select('sender', [['key', 'a key'], ['viewer', 'a viewer'], ['anonymous', 'an anonymous caller']]);
-  const sub = field('Viewer (sub of the token)', input('sub'));
+  const viewer = input('sub', { required: true });
+  const sub = field('Viewer (sub of the token)', viewer);
   const form = createElement('form', 'event-send', field('Id', input('id', { required: true })),
     createElement('div', 'row', field('Sent by', sender), sub),
     createElement('div', 'buttons', createElement('button', 'button danger', 'Take back …')));
   const answer = createElement('div', 'answer');
-  const showSub = () => (sub.hidden = sender.value !== 'viewer');
+  // Without a sub it would be the event of an anonymous caller.
+  const showSub = () => (sub.hidden = viewer.disabled = sender.value !== 'viewer');
   sender.addEventListener('change', showSub);
   showSub();
   form.addEventListener('submit', async (event) => {

@@ -6,6 +6,9 @@ import { newID } from '../../kit/connection.js';
 import { byId, createElement } from '../shared/dom.js';
 import { Problem } from './api.js';
 
+/** How long a message of what was done stays, as its animation in console.css lasts. */
+const DONE_MS = 6_000;
+
 /**
  * @param {string} label
  * @param {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} control its name is that of the field in the API
@@ -96,14 +99,15 @@ export function showProblem(form, error) {
   for (const old of form.querySelectorAll('[aria-invalid]')) old.removeAttribute('aria-invalid');
   if (error === undefined) return;
   const name = error instanceof Problem ? error.field : '';
-  const at = name && form.elements.namedItem(name);
+  // An event names its fields: a control with the name of a property of forms, such as elements or append, hides that property.
+  const at = name && form.querySelector(`[name="${CSS.escape(name)}"]`);
   const note = problemNote(error);
   if (at instanceof HTMLElement) {
     at.ariaInvalid = 'true';
     at.closest('.field')?.append(note);
     at.focus();
   } else {
-    form.append(note);
+    form.appendChild(note);
     note.scrollIntoView({ block: 'nearest' });
   }
 }
@@ -117,5 +121,5 @@ export function announce(text) {
   const place = byId('done', HTMLElement);
   const message = createElement('p', 'done', text);
   place.replaceChildren(message);
-  message.addEventListener('animationend', () => message.remove());
+  setTimeout(() => message.remove(), DONE_MS); // with reduced motion there is no animation whose end could tell
 }
