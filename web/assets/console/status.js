@@ -44,6 +44,7 @@ export function show(view, _path, signal) {
     const n = is.problems.length;
     setText(verdict, is.well ? 'All is well.' : n === 1 ? 'One thing is not well.' : `${count(n)} things are not well.`);
     problems.replaceChildren(...is.problems.map(problem));
+    const nodeCells = (/** @type {any} */ node) => cellsOf(node, Date.parse(is.now));
     nodes.replaceChildren(createElement('h2', '', is.nodes.length === 1 ? 'One node' : `${count(is.nodes.length)} nodes`),
       table(NODE_COLUMNS, is.nodes.map(nodeCells)));
     lately.replaceChildren(createElement('h2', '', 'The last ten minutes'), table(LATELY_COLUMNS, is.nodes.map(latelyCells)));
@@ -58,10 +59,13 @@ function problem({ node, redis, message, advice }) {
   return createElement('li', 'panel', createElement('p', '', what), createElement('p', '', advice));
 }
 
-/** @param {any} node */
-function nodeCells(node) {
+/**
+ * @param {any} node
+ * @param {number} now by the clock of the server; that of the operator may be wrong
+ */
+function cellsOf(node, now) {
   const { id, role, version, started, seen, reason, p50, p99 } = node;
-  const state = !seen || Date.now() - Date.parse(seen) > 10_000 ? 'silent' : reason ? 'not ready' : 'ready';
+  const state = !seen || now - Date.parse(seen) > 10_000 ? 'silent' : reason ? 'not ready' : 'ready';
   const badge = createElement('span', 'badge', state);
   badge.dataset.state = state === 'ready' ? 'good' : 'bad';
   const about = createElement('small', '', `${role === 'ingest' ? 'ingest, ' : ''}${version}`);
