@@ -65,7 +65,8 @@ function problem({ node, redis, message, advice }) {
  */
 function cellsOf(node, now) {
   const { id, role, version, started, seen, reason, p50, p99 } = node;
-  const state = !seen || now - Date.parse(seen) > 10_000 ? 'silent' : reason ? 'not ready' : 'ready';
+  // Without Redis the node that was asked tells of itself, and has not reported.
+  const state = seen && now - Date.parse(seen) > 10_000 ? 'silent' : reason ? 'not ready' : 'ready';
   const badge = createElement('span', 'badge', state);
   badge.dataset.state = state === 'ready' ? 'good' : 'bad';
   const about = createElement('small', '', `${role === 'ingest' ? 'ingest, ' : ''}${version}`);
@@ -95,7 +96,7 @@ function redisCells(master) {
   const name = createElement('span', 'titled', address ?? 'the master', ' ', badge, ' ', createElement('small', '', version ?? ''));
   return [name, amount(ping, 'ms'), count(operations), most ? `${size(memory)} of ${size(most)}` : size(memory),
     mostClients ? `${count(clients)} of ${count(mostClients)}` : count(clients), saved(master),
-    replicas === null ? UNKNOWN : replicas.map(replica).join('; ') || 'none'];
+    replicas === null || fault ? UNKNOWN : replicas.map(replica).join('; ') || 'none'];
 }
 
 /** @param {any} master */

@@ -30,6 +30,6 @@ func TestConsoleTellsWhetherAllIsWell(t *testing.T) {
 	do(t, ctx,
 		holds(`/not well/.test(page.text('.verdict'))`),
 		holds(`/Redis/.test(page.text('.problems'))`),
-		holds(`page.text('.view').includes('not ready')`),
+		becomes(`page.texts('.view .badge')`, "not ready | away"),
 	)
 }
