@@ -8,6 +8,8 @@ import { encodeSegment } from '../shared/links.js';
 import { field, input, link } from './form.js';
 import { count, size } from './format.js';
 
+const shortDates = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+
 /** From the last letter of a search to its request, ms. */
 const SEARCH_PAUSE_MS = 250;
 
@@ -32,7 +34,7 @@ export function boardCells(columns, { board, info, instances, total, rate, memor
 /** @param {string | null} ends */
 function endOf(ends) {
   if (!ends) return '';
-  const when = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(ends));
+  const when = shortDates.format(new Date(ends));
   return `${Date.parse(ends) < Date.now() ? 'ended' : 'ends'} ${when}`;
 }
 

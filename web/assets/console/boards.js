@@ -30,8 +30,8 @@ export async function show(view, [board, verb], signal) {
  */
 async function showBoards(view, signal) {
   const isAdmin = mayAny('admin');
-  const watchers = isAdmin ? await watchersByBoard(signal) : undefined;
-  const columns = ['Board', 'Members', 'Changes a minute', 'Memory', ...(watchers ? ['Watchers'] : []), 'State'];
+  const watching = isAdmin ? watchersByBoard(signal) : undefined;
+  const columns = ['Board', 'Members', 'Changes a minute', 'Memory', ...(watching ? ['Watchers'] : []), 'State'];
   const list = createElement('section', 'panel');
   view.append(listHead('Boards', 'boards'), searchBox('Find by name or title', fill, signal), list);
   await fill('');
@@ -39,8 +39,11 @@ async function showBoards(view, signal) {
 
   /** @param {string} search */
   async function fill(search) {
+    /** @type {((board: string) => string) | undefined} */
+    let watchers;
     const load = async (/** @type {string | undefined} */ cursor) => {
-      const page = await request('GET', 'v1/overview', { query: { limit: 50, search, cursor }, signal });
+      const [page, now] = await Promise.all([request('GET', 'v1/overview', { query: { limit: 50, search, cursor }, signal }), watching]);
+      watchers = now;
       const items = [...page.boards, ...page.families].sort((a, b) => (a.board < b.board ? -1 : 1));
       return { items, cursor: page.cursor };
     };

@@ -54,7 +54,8 @@ function searchPanel(kinds, kind, signal) {
       const rows = answer.members.map((/** @type {any} */ m) => [memberLink(name, m.member, m.name ?? m.member),
         createElement('bdi', '', m.member), m.hidden ? 'on all boards' : '']);
       const note = rows.length === 0 ? 'No profile has this name or id.' : answer.complete ? '' : 'There may be more: give more letters.';
-      found.replaceChildren(open, ...(rows.length ? [table(['Name', 'Id', 'Hidden'], rows)] : []), createElement('p', 'quiet-text', note));
+      const hits = rows.length ? [table(['Name', 'Id', 'Hidden'], rows)] : [];
+      found.replaceChildren(...hits, createElement('p', 'quiet-text', note), open);
     } catch (error) {
       if (!signal.aborted) found.replaceChildren(open, problemNote(error));
     }

@@ -30,19 +30,30 @@ export function show(view, _path, signal) {
       render(await request('GET', 'v1/nodes', { signal: stop }));
     } catch (error) {
       if (!(error instanceof Problem) || stop.aborted) throw error;
-      verdict.dataset.state = 'bad';
-      setText(verdict, `This node cannot tell. ${error.message}`);
+      tell('bad', `This node cannot tell. ${error.message}`);
+      for (const section of [nodes, redis, lately]) section.dataset.stale = '';
+      problems.replaceChildren();
       throw error;
     }
   });
   poll.start();
   signal.addEventListener('abort', () => poll.stop());
 
+  /**
+   * @param {'good' | 'bad'} state
+   * @param {string} text which the tab shows too
+   */
+  function tell(state, text) {
+    verdict.dataset.state = state;
+    setText(verdict, text);
+    document.title = `${text} · Rankcast console`;
+  }
+
   /** @param {any} is */
   function render(is) {
-    verdict.dataset.state = is.well ? 'good' : 'bad';
     const n = is.problems.length;
-    setText(verdict, is.well ? 'All is well.' : n === 1 ? 'One thing is not well.' : `${count(n)} things are not well.`);
+    tell(is.well ? 'good' : 'bad', is.well ? 'All is well.' : n === 1 ? 'One thing is not well.' : `${count(n)} things are not well.`);
+    for (const section of [nodes, redis, lately]) delete section.dataset.stale;
     problems.replaceChildren(...is.problems.map(problem));
     const nodeCells = (/** @type {any} */ node) => cellsOf(node, Date.parse(is.now));
     nodes.replaceChildren(createElement('h2', '', is.nodes.length === 1 ? 'One node' : `${count(is.nodes.length)} nodes`),

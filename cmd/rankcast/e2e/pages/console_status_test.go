@@ -20,6 +20,7 @@ func TestConsoleTellsWhetherAllIsWell(t *testing.T) {
 		p.signIn(p.mod, "status"),
 		becomes(textOf(".view h1"), "Boards"),
 		click("#sign-out"),
+		becomes(`page.visible('#sign-in')`, "true"),
 		p.signIn(p.ops, ""),
 		becomes(textOf(".view h1"), "Is all well?"),
 		becomes(textOf(".verdict"), "All is well."),
