@@ -56,7 +56,7 @@ func (s *Server) postTickets(c *echo.Context) error {
 		return err
 	}
 	ticket := access.NewTicket()
-	expires, err := s.store.SaveTicket(c.Request().Context(), access.HashTicket(ticket), about, access.TicketTime)
+	expires, err := s.store.SaveTicket(c.Request().Context(), access.HashSecret(ticket), about, access.TicketTime)
 	if err != nil {
 		return err
 	}

@@ -179,7 +179,7 @@ func TestSecretsStayOutOfLogs(t *testing.T) {
 	require.Contains(t, text.String(), "X-Forwarded-For", "the log has messages, so that the search below means something")
 	for _, secret := range secrets {
 		require.NotContains(t, text.String(), secret)
-		require.NotContains(t, text.String(), access.HashTicket(secret))
+		require.NotContains(t, text.String(), access.HashSecret(secret))
 		require.NotContains(t, answers.String(), secret)
 	}
 }

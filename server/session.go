@@ -58,7 +58,7 @@ func (s *Server) postSession(c *echo.Context) error {
 		return err
 	}
 	id := access.NewSession()
-	expires, err := s.store.SaveSession(c.Request().Context(), access.HashTicket(id), about, access.SessionTime)
+	expires, err := s.store.SaveSession(c.Request().Context(), access.HashSecret(id), about, access.SessionTime)
 	if err != nil {
 		return err
 	}

@@ -20,10 +20,10 @@ const ticketPrefix = "rct_"
 // NewTicket makes a ticket: 130 random bits at least.
 func NewTicket() string { return ticketPrefix + strings.ToLower(rand.Text()) }
 
-// HashTicket is the hash of a ticket. The store holds it in place of the ticket, so that a reader of the store
-// cannot use one.
-func HashTicket(ticket string) string {
-	sum := sha256.Sum256([]byte(ticket))
+// HashSecret is the hash of a ticket, or of the id of a session. The store holds it in their place, so that a reader of the
+// store cannot use one.
+func HashSecret(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -153,7 +153,7 @@ func TicketIn(c *echo.Context) (ticket string, ok bool) {
 // CallerOfTicket is the caller who has got a ticket, which it uses up. The error of a ticket that is not valid is
 // an access.ErrExpired.
 func (g *Gate) CallerOfTicket(ctx context.Context, ticket string) (*access.Caller, error) {
-	about, err := g.cfg.Tickets.TakeTicket(ctx, access.HashTicket(ticket))
+	about, err := g.cfg.Tickets.TakeTicket(ctx, access.HashSecret(ticket))
 	if errors.Is(err, ranking.ErrUnknownTicket) {
 		return nil, access.ErrTicket
 	}

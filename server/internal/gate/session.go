@@ -45,7 +45,7 @@ func (g *Gate) callerOfSession(c *echo.Context, anonymous *access.Caller) (*acce
 	}
 	// A shared cache may keep answers to requests without Authorization (RFC 9111, section 3.5).
 	c.Response().Header().Set("Cache-Control", "no-store")
-	s, err := g.readSession(r.Context(), access.HashTicket(cookie.Value))
+	s, err := g.readSession(r.Context(), access.HashSecret(cookie.Value))
 	var caller *access.Caller
 	if err == nil {
 		caller, err = g.cfg.Guard.FromSession(s.about, s.expires)
@@ -86,7 +86,7 @@ func (g *Gate) EndSession(c *echo.Context) error {
 	if err != nil || !origin.IsOwn(c.Request()) {
 		return nil
 	}
-	hash := access.HashTicket(cookie.Value)
+	hash := access.HashSecret(cookie.Value)
 	if err := g.cfg.Sessions.EndSession(c.Request().Context(), hash); err != nil {
 		return err
 	}
