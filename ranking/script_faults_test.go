@@ -222,7 +222,7 @@ func TestCallsShareOneTimeout(t *testing.T) {
 	}
 	var ends []time.Time
 	s.rdb.AddHook(redistest.Hook(func(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
-		if !new(steps).isAside(cmds[0]) {
+		if !isAside(cmds[0]) {
 			end, _ := ctx.Deadline()
 			ends = append(ends, end)
 		}
