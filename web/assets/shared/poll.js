@@ -12,7 +12,8 @@ const MAX_ATTEMPT = 5;
 export class Poll {
   #interval;
   #load;
-  #started = false;
+  /** Aborted while it is stopped, when it listens to nothing. */
+  #started = new AbortController();
   #attempt = 0;
   #loading = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -26,25 +27,25 @@ export class Poll {
   constructor(interval, load) {
     this.#interval = interval;
     this.#load = load;
-    document.addEventListener('visibilitychange', () => this.#wake());
-    addEventListener('online', () => this.#wake());
   }
 
   /** Loads now, and then repeatedly. A load that is under way is aborted. */
   start() {
     this.stop();
-    this.#started = true;
+    const { signal } = (this.#started = new AbortController());
+    document.addEventListener('visibilitychange', () => this.#wake(), { signal });
+    addEventListener('online', () => this.#wake(), { signal });
     this.#run();
   }
 
   stop() {
-    this.#started = false;
+    this.#started.abort();
     this.#loading.abort();
     clearTimeout(this.#timer);
   }
 
   #wake() {
-    if (this.#started && document.visibilityState === 'visible') this.start();
+    if (document.visibilityState === 'visible') this.start();
   }
 
   async #run() {
