@@ -3,7 +3,9 @@ package server_test
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +26,14 @@ type auditPage struct {
 func readAudit(n *servertest.Node, query url.Values) (page auditPage) {
 	n.Require(200, "GET", "/v1/audit?"+query.Encode(), "").Into(&page)
 	return page
+}
+
+// The console offers each action as a filter, in the same order.
+func TestConsoleNamesEachAction(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("../web/assets/console/audit.js")
+	require.NoError(t, err)
+	require.Contains(t, string(script), "const ACTIONS = ['"+strings.Join(ranking.Actions, "', '")+"'];")
 }
 
 // A filter of the audit takes the lines that have the same, and no others: alone and together with another filter.

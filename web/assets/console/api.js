@@ -2,21 +2,23 @@
 
 /** Requests to the HTTP API, with the session of the operator. The whole console uses it. */
 
+import { HTTPError } from '../shared/api.js';
 import { ROOT } from '../shared/links.js';
+import { Poll } from '../shared/poll.js';
 
 /** A server that takes longer to answer counts as unreachable. */
 const TIMEOUT_MS = 30_000;
 
 /** The server has refused a request, or did not answer. The message says why, for the operator. */
-export class Problem extends Error {
+export class Problem extends HTTPError {
   /**
    * @param {number} status 0: no answer
    * @param {{ code?: string, detail?: string, field?: string }} problem
    * @param {number} [retryAfter] s
    */
   constructor(status, { code = '', detail = '', field = '' }, retryAfter = 0) {
-    super(detail || `The server answered with the status ${status}.`);
-    this.status = status;
+    super(status);
+    if (detail) this.message = detail;
     this.code = code;
     this.field = field;
     this.retryAfter = retryAfter;
@@ -60,4 +62,19 @@ export async function request(method, path, { query = {}, body, text, type, head
     throw new Problem(response.status, problem, Number(response.headers.get('retry-after')));
   }
   return response.status === 204 ? undefined : response.json();
+}
+
+/**
+ * Reads something now, and then again and again, until the operator leaves the view.
+ *
+ * @param {number} interval ms
+ * @param {(signal: AbortSignal) => Promise<void>} load
+ * @param {AbortSignal} left of the end of the view
+ * @returns {Poll} which may be started anew
+ */
+export function repeat(interval, load, left) {
+  const poll = new Poll(interval, load);
+  left.addEventListener('abort', () => poll.stop());
+  poll.start();
+  return poll;
 }

@@ -4,10 +4,9 @@
 
 import { createElement } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
-import { request } from './api.js';
-import { field, input, link, select } from './form.js';
+import { boardLink, field, input, link, memberLink, select } from './form.js';
 import { count, time, UNKNOWN } from './format.js';
-import { pagedTable, showList } from './table.js';
+import { pagedTable, pagesOf, showList } from './table.js';
 
 const ACTIONS = ['hide', 'show', 'set', 'take_back', 'erase', 'define_board', 'delete_board', 'define_event', 'delete_event'];
 
@@ -36,19 +35,13 @@ export async function show(view, path, signal) {
 
   async function list() {
     const query = Object.fromEntries([...new FormData(filters)].map(([name, value]) => [name, String(value).trim()]));
-    const load = async (/** @type {string | undefined} */ cursor) => {
-      const page = await request('GET', 'v1/audit', { query: { ...query, cursor, limit: 50 }, signal });
-      return { items: page.audit, cursor: page.cursor };
-    };
+    const load = pagesOf('v1/audit', 'audit', signal, { ...query, limit: 50 });
     const columns = ['When', 'By', 'Action', 'About', 'Change', 'Reason'];
     await showList(acts, pagedTable(columns, load, actCells, 'Nothing was done that matches.'));
   }
 
   async function listErasures() {
-    const load = async (/** @type {string | undefined} */ cursor) => {
-      const page = await request('GET', 'v1/erasures', { query: { cursor, limit: 20 }, signal });
-      return { items: page.erasures, cursor: page.cursor };
-    };
+    const load = pagesOf('v1/erasures', 'erasures', signal);
     const none = 'No member is being erased.';
     erasures.replaceChildren(createElement('h2', '', 'Erasures'),
       await pagedTable(['Member', 'Began', 'Ended', 'Boards', 'Removed from', 'Left'], load, erasureCells, none));
@@ -67,9 +60,9 @@ function named(action) {
 function actCells({ at, by, action, board, kind, event, member, id, score, was, reason }) {
   const about = createElement('span', '');
   const add = (/** @type {(Node | string)[]} */ ...parts) => about.append(...(about.childNodes.length ? [', '] : []), ...parts);
-  if (member) add(kind ? link(member, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`) : createElement('bdi', '', member));
+  if (member) add(kind ? memberLink(kind, member) : createElement('bdi', '', member));
   if (kind) add('kind ', createElement('bdi', '', kind));
-  if (board) add('board ', link(board, `/boards/${encodeSegment(board)}`));
+  if (board) add('board ', boardLink(board));
   if (event) add('event ', link(event, `/events/${encodeSegment(event)}`));
   if (id) add('id ', createElement('bdi', '', id));
   const change = score === undefined ? '' : `${count(was)} → ${count(score)}`;
@@ -79,6 +72,5 @@ function actCells({ at, by, action, board, kind, event, member, id, score, was, 
 
 /** @param {any} erasure */
 function erasureCells({ kind, member, boards, removed, left, began, ended }) {
-  const who = link(member, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`);
-  return [who, time(began), ended ? time(ended) : 'under way', count(boards), count(removed), count(left)];
+  return [memberLink(kind, member), time(began), ended ? time(ended) : 'under way', count(boards), count(removed), count(left)];
 }

@@ -4,8 +4,7 @@
 
 import { textIn } from '../../kit/format.js';
 import { createElement } from '../shared/dom.js';
-import { encodeSegment } from '../shared/links.js';
-import { field, input, link } from './form.js';
+import { boardLink, field, input } from './form.js';
 import { count, size } from './format.js';
 
 const shortDates = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
@@ -21,7 +20,7 @@ const SEARCH_PAUSE_MS = 250;
  */
 export function boardCells(columns, { board, info, instances, total, rate, memory, ends, unavailable }, watchers) {
   const title = info?.title && textIn(info.title, 'en');
-  const name = createElement('span', 'titled', link(title || board, `/boards/${encodeSegment(board)}`));
+  const name = createElement('span', 'titled', boardLink(board, title || board));
   if (title) name.append(' ', createElement('small', '', createElement('bdi', '', board)));
   const isFamily = instances !== undefined;
   /** @type {{ [column: string]: Node | string | undefined }} */

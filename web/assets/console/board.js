@@ -2,16 +2,15 @@
 
 /** A board: what it is, its first members, its hidden members, its periods, its definition, and what an administrator does. */
 
-import { Poll } from '../shared/poll.js';
 import { createElement, replaceItems } from '../shared/dom.js';
 import { encodeSegment, pageURL } from '../shared/links.js';
-import { request } from './api.js';
+import { repeat, request } from './api.js';
 import { searchBox } from './board-list.js';
 import { definitionHead, definitionText } from './definition.js';
-import { link, problemNote } from './form.js';
+import { boardLink, memberLink, problemNote } from './form.js';
 import { count, size, time, UNKNOWN } from './format.js';
 import { may, mayAny } from './session.js';
-import { pagedTable, table } from './table.js';
+import { fact, pagedTable, pagesOf, table } from './table.js';
 import { transferPanel } from './transfer.js';
 import { watchersByBoard } from './watchers.js';
 
@@ -31,8 +30,8 @@ export async function showBoard(view, crumbs, board, signal) {
   const about = await request('GET', path, { signal });
   const isAdmin = mayAny('admin');
   const family = /** @type {string} */ (about.definition.board);
-  if (family !== plain) crumbs.append(' › ', link(family, `/boards/${encodeSegment(family)}`));
-  if (period) crumbs.append(' › ', link(plain, `/boards/${encodeSegment(plain)}`));
+  if (family !== plain) crumbs.append(' › ', boardLink(family));
+  if (period) crumbs.append(' › ', boardLink(plain));
   const lost = `This deletes the board and all its periods, with ${count(about.total)} members now. It cannot be undone.`;
   const head = definitionHead(board, { of: 'boards', defined: family, ...(!period && { lost: [lost] }) });
   const facts = createElement('dl', 'facts');
@@ -40,9 +39,7 @@ export async function showBoard(view, crumbs, board, signal) {
   view.append(head, state, membersPanel(board, about.definition.kind, signal));
   const watchers = isAdmin ? await watchersByBoard(signal) : undefined;
   showFacts(about);
-  const poll = new Poll(POLL_MS, async (stop) => showFacts(await request('GET', path, { signal: stop })));
-  poll.start();
-  signal.addEventListener('abort', () => poll.stop());
+  repeat(POLL_MS, async (stop) => showFacts(await request('GET', path, { signal: stop })), signal);
   if (may('moderate', 'boards', board)) view.append(await hiddenPanel(board, about.definition.kind, signal));
   if (about.definition.period) view.append(await periodsPanel(plain, signal));
   view.append(createElement('section', 'panel', createElement('h2', '', 'Definition'), await definitionText('boards', family, signal)));
@@ -54,8 +51,6 @@ export async function showBoard(view, crumbs, board, signal) {
       ...(watchers ? [['Watchers', watchers(board)]] : []),
       ...(is.period ? [['Period', is.period]] : []), ...(is.ends ? [['Ends', time(is.ends)]] : []),
       ['State', is.final ? 'final: it does not change any more' : 'open']];
-    const fact = (/** @type {string} */ name, /** @type {Node | string} */ value) =>
-      createElement('div', '', createElement('dt', '', name), createElement('dd', '', value));
     facts.replaceChildren(...all.map(([name, value]) => fact(name, value)));
   }
 }
@@ -71,31 +66,29 @@ function links(board) {
 }
 
 /**
- * @param {string} board
- * @param {string | undefined} kind
+ * @param {string} kind
  * @param {any} entry
  * @returns {Node} the name of a member, with a link to what a moderator may do
  */
-function memberLink(board, kind, { member, name }) {
-  const target = kind ? `/members/${encodeSegment(kind)}/${encodeSegment(member)}` : `/boards/${encodeSegment(board)}`;
-  const element = kind ? link(name || member, target) : createElement('bdi', '', name || member);
-  return createElement('span', '', element, ...(name ? [' ', createElement('small', '', createElement('bdi', '', member))] : []));
+function memberName(kind, { member, name }) {
+  const id = createElement('small', '', createElement('bdi', '', member));
+  return createElement('span', '', memberLink(kind, member, name || member), ...(name ? [' ', id] : []));
 }
 
 /**
  * @param {string} board
- * @param {string | undefined} kind
+ * @param {string} kind
  * @param {AbortSignal} signal
  */
 function membersPanel(board, kind, signal) {
   const path = `v1/boards/${encodeSegment(board)}`;
   const list = createElement('div', 'members-list');
   let query = '';
-  const poll = new Poll(POLL_MS, async (stop) => {
+  const poll = repeat(POLL_MS, async (stop) => {
     try {
       const { entries, top } = await (query ? request('GET', `${path}/search`, { query: { q: query, limit: 50 }, signal: stop })
         : request('GET', `${path}/top`, { query: { limit: TOP }, signal: stop }));
-      const rows = (entries ?? top).map((/** @type {any} */ e) => [count(e.rank), memberLink(board, kind, e), count(e.score)]);
+      const rows = (entries ?? top).map((/** @type {any} */ e) => [count(e.rank), memberName(kind, e), count(e.score)]);
       const none = createElement('p', 'empty', query ? 'No member matches.' : 'The board has no members.');
       replaceItems(list, [rows.length ? table(['Rank', 'Member', 'Score'], rows) : none]);
     } catch (error) {
@@ -103,9 +96,7 @@ function membersPanel(board, kind, signal) {
       list.replaceChildren(problemNote(error));
       throw error;
     }
-  });
-  poll.start();
-  signal.addEventListener('abort', () => poll.stop());
+  }, signal);
   const search = searchBox('Find a member by name or id', (text) => {
     query = text;
     poll.start();
@@ -115,16 +106,13 @@ function membersPanel(board, kind, signal) {
 
 /**
  * @param {string} board
- * @param {string | undefined} kind
+ * @param {string} kind
  * @param {AbortSignal} signal
  */
 async function hiddenPanel(board, kind, signal) {
-  const load = async (/** @type {string | undefined} */ cursor) => {
-    const page = await request('GET', `v1/boards/${encodeSegment(board)}/hidden`, { query: { limit: 20, cursor }, signal });
-    return { items: page.hidden, cursor: page.cursor };
-  };
+  const load = pagesOf(`v1/boards/${encodeSegment(board)}/hidden`, 'hidden', signal);
   const cells = (/** @type {any} */ is) =>
-    [memberLink(board, kind, is), count(is.score), is.everywhere ? 'all boards of the kind' : 'this board'];
+    [memberName(kind, is), count(is.score), is.everywhere ? 'all boards of the kind' : 'this board'];
   return createElement('section', 'panel', createElement('h2', '', 'Hidden members'),
     await pagedTable(['Member', 'Score', 'Hidden on'], load, cells, 'No member is hidden.'));
 }
@@ -136,7 +124,7 @@ async function hiddenPanel(board, kind, signal) {
 async function periodsPanel(board, signal) {
   const { periods } = await request('GET', `v1/boards/${encodeSegment(board)}/periods`, { signal });
   const rows = periods.map((/** @type {any} */ { period, opens, ends, final, total }) => [
-    link(period || UNKNOWN, `/boards/${encodeSegment(`${board}@${period}`)}`), time(opens), time(ends), count(total),
+    boardLink(`${board}@${period}`, period || UNKNOWN), time(opens), time(ends), count(total),
     final ? 'final' : Date.parse(ends) < Date.now() ? 'closed: it will be settled' : 'open',
   ]);
   return createElement('section', 'panel', createElement('h2', '', 'Periods'),

@@ -3,10 +3,9 @@
 /** One act of moderation on many members, whose ids the operator pastes: one request after the other, until all are done. */
 
 import { createElement, setText } from '../shared/dom.js';
-import { encodeSegment } from '../shared/links.js';
 import { Problem, request } from './api.js';
 import { ask } from './dialog.js';
-import { announce, button, field, input, link, select, showProblem } from './form.js';
+import { announce, button, field, input, memberLink, select, showProblem } from './form.js';
 import { count } from './format.js';
 import { eraseTexts, hiddenPath, hideTexts, memberPath, namesList, placeText, reasonOf, SHOW_TEXT } from './moderation.js';
 import { session } from './session.js';
@@ -130,7 +129,7 @@ async function runAll(place, members, act, kind, go, signal) {
     if (!problem) continue;
     failed.push(member);
     failures.hidden = false;
-    const who = kind ? link(member, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`) : createElement('bdi', '', member);
+    const who = kind ? memberLink(kind, member) : createElement('bdi', '', member);
     failures.tBodies[0].append(tableRow(COLUMNS, [who, createElement('span', 'problem', problem.message)]));
   }
   go.disabled = false;

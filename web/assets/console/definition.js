@@ -6,7 +6,7 @@ import { createElement } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
 import { request } from './api.js';
 import { ask } from './dialog.js';
-import { definitionEditor, readYAML } from './editor.js';
+import { definitionEditor, ONE, readYAML } from './editor.js';
 import { announce, button, link } from './form.js';
 import { mayAny } from './session.js';
 
@@ -14,9 +14,6 @@ import { mayAny } from './session.js';
 
 /** Stands for the name of what is not there yet. No name begins so. */
 export const NEW = '+new';
-
-/** What one of them is called. */
-const ONE = { boards: 'board', events: 'event' };
 
 /**
  * @param {string} title

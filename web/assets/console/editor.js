@@ -12,6 +12,9 @@ import { table } from './table.js';
 /** From the last letter to the check, ms. */
 const CHECK_PAUSE_MS = 300;
 
+/** What one of them is called. */
+export const ONE = { boards: 'board', events: 'event' };
+
 /** What a new definition begins with. */
 const STARTS = {
   boards: 'title: \nkind: player\nmode: sum\norder: desc\n',
@@ -160,7 +163,7 @@ export function definitionEditor({ of, name, signal, onSaved }) {
  * @returns {Node[]}
  */
 function preview({ is_new: isNew, changes }, of) {
-  const is = createElement('p', '', isNew ? `This defines a new ${of === 'boards' ? 'board' : 'event'}.`
+  const is = createElement('p', '', isNew ? `This defines a new ${ONE[of]}.`
     : changes.length ? 'This changes:' : 'Nothing changes.');
   if (isNew || !changes.length) return [is];
   const rows = changes.map((/** @type {any} */ { field: of, was, now }) => [of, shown(was), shown(now)]);

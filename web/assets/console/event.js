@@ -9,10 +9,10 @@ import { definitionHead, definitionText } from './definition.js';
 import { liveFeed } from './event-feed.js';
 import { sendPanel } from './event-send.js';
 import { takeBackForm } from './event-take-back.js';
-import { link } from './form.js';
+import { boardLink } from './form.js';
 import { count } from './format.js';
 import { may } from './session.js';
-import { table } from './table.js';
+import { fact, table } from './table.js';
 
 /**
  * @param {HTMLElement} view
@@ -52,7 +52,7 @@ function definitionPanel(definition, whole) {
     ['Ids hold for', `${ids} at least`],
     ...Object.entries(fields).map(([name, rule]) => [`Field ${name}`, ruleText(rule)]),
     ...(show ? [['Page shows', Object.values(show).join(', ')]] : []),
-  ]) facts.append(createElement('div', '', createElement('dt', '', term), createElement('dd', '', text)));
+  ]) facts.append(fact(term, text));
   return createElement('section', 'panel', createElement('h2', '', 'Definition'), facts, updatesTable(updates), whole);
 }
 
@@ -72,7 +72,7 @@ function updatesTable(updates) {
   };
   const used = Object.entries(optional).filter(([, cell]) => updates.some((update) => cell(update) !== ''));
   const rows = updates.map((update) => [
-    link(update.board, `/boards/${encodeSegment(update.board)}`), createElement('bdi', '', update.member), String(update.score),
+    boardLink(update.board), createElement('bdi', '', update.member), String(update.score),
     ...used.map(([, cell]) => cell(update)),
   ]);
   return table(['Board', 'Member', 'Score', ...used.map(([name]) => name)], rows);

@@ -7,7 +7,7 @@ import { encodeSegment } from '../shared/links.js';
 import { request } from './api.js';
 import { listHead, NEW, showEditor } from './definition.js';
 import { showEvent } from './event.js';
-import { field, input, link } from './form.js';
+import { boardLink, field, input, link } from './form.js';
 import { count } from './format.js';
 import { pagedTable } from './table.js';
 
@@ -58,7 +58,7 @@ async function list(view, signal) {
 /** @param {any} definition */
 function cells(definition) {
   const boards = boardsOf(definition);
-  const links = boards.slice(0, MAX_BOARDS).flatMap((board, i) => [i > 0 ? ', ' : '', link(board, `/boards/${encodeSegment(board)}`)]);
+  const links = boards.slice(0, MAX_BOARDS).flatMap((board, i) => [i > 0 ? ', ' : '', boardLink(board)]);
   if (boards.length > MAX_BOARDS) links.push(` and ${count(boards.length - MAX_BOARDS)} more`);
   const name = link(definition.event, `/events/${encodeSegment(definition.event)}`);
   return [name, createElement('span', '', ...links), definition.sender ?? ''];

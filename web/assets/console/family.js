@@ -8,7 +8,7 @@ import { request } from './api.js';
 import { boardCells, searchBox } from './board-list.js';
 import { definitionHead, definitionText } from './definition.js';
 import { count } from './format.js';
-import { pagedTable, showList } from './table.js';
+import { pagedTable, pagesOf, showList } from './table.js';
 
 /**
  * @param {HTMLElement} view
@@ -28,11 +28,8 @@ export async function showFamily(view, family, signal) {
 
   /** @param {string} text */
   async function fill(text) {
-    const load = async (/** @type {string | undefined} */ cursor) => {
-      const asked = text && (text.startsWith(prefix) ? text : prefix + text);
-      const page = await request('GET', `${path}/overview`, { query: { limit: 50, prefix: asked, cursor }, signal });
-      return { items: page.boards, cursor: page.cursor };
-    };
+    const asked = text && (text.startsWith(prefix) ? text : prefix + text);
+    const load = pagesOf(`${path}/overview`, 'boards', signal, { limit: 50, prefix: asked });
     const columns = ['Board', 'Members', 'Changes a minute', 'State'];
     await showList(list, pagedTable(columns, load, (item) => boardCells(columns, item), 'No instance has such a name.'),
       createElement('h2', '', `${count(instances)} instances`));

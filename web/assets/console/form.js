@@ -4,6 +4,7 @@
 
 import { newID } from '../../kit/connection.js';
 import { byId, createElement } from '../shared/dom.js';
+import { encodeSegment } from '../shared/links.js';
 import { Problem } from './api.js';
 
 /** How long a message of what was done stays, as its animation in console.css lasts. */
@@ -74,6 +75,23 @@ export function link(text, path) {
   const element = createElement('a', 'link', createElement('bdi', '', text));
   element.href = `#${path}`;
   return element;
+}
+
+/**
+ * @param {string} board also with a period
+ * @param {string} [text]
+ */
+export function boardLink(board, text = board) {
+  return link(text, `/boards/${encodeSegment(board)}`);
+}
+
+/**
+ * @param {string} kind
+ * @param {string} member
+ * @param {string} [text]
+ */
+export function memberLink(kind, member, text = member) {
+  return link(text, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`);
 }
 
 /**

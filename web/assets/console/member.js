@@ -8,11 +8,11 @@ import { Problem, request } from './api.js';
 import { correctionPanel } from './correction.js';
 import { Definitions } from './definitions.js';
 import { ask } from './dialog.js';
-import { announce, button, field, input, link, problemNote } from './form.js';
+import { announce, boardLink, button, field, input, link, problemNote } from './form.js';
 import { count, time, UNKNOWN } from './format.js';
 import { erase, hide, memberPath, setScore, unhide } from './moderation.js';
 import { may, mayAny, session } from './session.js';
-import { pagedTable } from './table.js';
+import { fact, pagedTable, pagesOf } from './table.js';
 
 /** From one look at the progress of an erasure to the next. */
 const ERASURE_MS = 1_000;
@@ -86,10 +86,7 @@ export async function showMember(view, kind, member, signal) {
   }
 
   async function drawBoards() {
-    const load = async (/** @type {string | undefined} */ cursor) => {
-      const page = await request('GET', `${memberPath(kind, member)}/boards`, { query: { cursor, limit: 20 }, signal });
-      return { items: page.boards, cursor: page.cursor };
-    };
+    const load = pagesOf(`${memberPath(kind, member)}/boards`, 'boards', signal);
     const none = 'The member stands on no board. It may be hidden, or have no score.';
     replace(boards.content, await pagedTable(['Board', 'Period', 'Rank', 'Score', 'Acts'], load, boardCells, none));
   }
@@ -102,7 +99,7 @@ export async function showMember(view, kind, member, signal) {
         labelled(button('Hide', () => act(hide({ board }, member, definitions)), 'quiet'), board));
     }
     const [at, of] = [rank === null ? UNKNOWN : count(rank), createElement('small', '', ` of ${count(total)}`)];
-    return [link(board, `/boards/${encodeSegment(board)}`), period || '', createElement('span', '', at, of), count(score), does];
+    return [boardLink(board), period || '', createElement('span', '', at, of), count(score), does];
   }
 
   async function drawHidden() {
@@ -117,7 +114,7 @@ export async function showMember(view, kind, member, signal) {
       return { items: page.everywhere && !cursor ? [{ kind }, ...items] : items, cursor: page.cursor };
     };
     const cells = (/** @type {import('./moderation.js').Place} */ place) => [
-      'board' in place ? link(place.board, `/boards/${encodeSegment(place.board)}`) : 'All boards of the kind',
+      'board' in place ? boardLink(place.board) : 'All boards of the kind',
       labelled(button('Show again', () => act(unhide(place, member)), 'quiet'), 'board' in place ? place.board : kind),
     ];
     replace(hidden.content, await pagedTable(['Where', 'Acts'], load, cells, 'The member is not hidden.'), elsewhere);
@@ -173,8 +170,12 @@ export async function showMember(view, kind, member, signal) {
     if (done) await drawProfile();
   }
 
-  /** Shows how far an erasure is, until it has ended. */
-  async function followErasure() {
+  /**
+   * Shows how far an erasure is, until it has ended.
+   *
+   * @param {boolean} [wasUnderWay] at the last look
+   */
+  async function followErasure(wasUnderWay = false) {
     if (!may('moderate', 'kinds', kind)) return;
     const state = await request('GET', `${memberPath(kind, member)}/erasure`, { signal }).catch(unlessMissing);
     if (!state) return;
@@ -182,8 +183,8 @@ export async function showMember(view, kind, member, signal) {
     const missed = left ? `, ${count(left)} could not be gone through` : '';
     const figures = `${count(gone)} boards gone through, removed from ${count(removed)}${missed}.`;
     erasure.replaceChildren(ended ? 'Erased ' : 'The member is being erased, since ', time(ended ?? began), `: ${figures}`);
-    if (ended) return draw();
-    setTimeout(() => signal.aborted || followErasure().catch(onProblem), ERASURE_MS);
+    if (ended) return wasUnderWay ? draw() : undefined;
+    setTimeout(() => signal.aborted || followErasure(true).catch(onProblem), ERASURE_MS);
   }
 }
 
@@ -200,14 +201,6 @@ function unlessMissing(error) {
 function labelled(control, of) {
   control.ariaLabel = `${control.textContent}: ${of}`;
   return control;
-}
-
-/**
- * @param {string} term
- * @param {Node | string} value
- */
-function fact(term, value) {
-  return createElement('div', '', createElement('dt', '', term), createElement('dd', '', value));
 }
 
 /** @param {string} title */

@@ -7,7 +7,7 @@ import { encodeSegment } from '../shared/links.js';
 import { request } from './api.js';
 import { bulkPanel } from './bulk.js';
 import { Definitions } from './definitions.js';
-import { field, input, link, problemNote, select } from './form.js';
+import { field, input, memberLink, problemNote, select } from './form.js';
 import { showMember } from './member.js';
 import { may, session } from './session.js';
 import { table } from './table.js';
@@ -60,13 +60,4 @@ function searchPanel(kinds, kind, signal) {
       if (!signal.aborted) found.replaceChildren(open, problemNote(error));
     }
   }
-}
-
-/**
- * @param {string} kind
- * @param {string} member
- * @param {string} text
- */
-function memberLink(kind, member, text) {
-  return link(text, `/members/${encodeSegment(kind)}/${encodeSegment(member)}`);
 }

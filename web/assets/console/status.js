@@ -3,8 +3,7 @@
 /** Is all well? The verdict, what is not well and what to do, and the state of each node and each Redis. */
 
 import { createElement, setText } from '../shared/dom.js';
-import { Poll } from '../shared/poll.js';
-import { Problem, request } from './api.js';
+import { Problem, repeat, request } from './api.js';
 import { amount, count, size, time, UNKNOWN } from './format.js';
 import { table } from './table.js';
 
@@ -25,7 +24,7 @@ export function show(view, _path, signal) {
   const lately = createElement('section', 'panel');
   const redis = createElement('section', 'panel');
   view.append(createElement('h1', '', 'Is all well?'), verdict, problems);
-  const poll = new Poll(POLL_MS, async (stop) => {
+  repeat(POLL_MS, async (stop) => {
     try {
       render(await request('GET', 'v1/nodes', { signal: stop }));
     } catch (error) {
@@ -35,9 +34,7 @@ export function show(view, _path, signal) {
       problems.replaceChildren();
       throw error;
     }
-  });
-  poll.start();
-  signal.addEventListener('abort', () => poll.stop());
+  }, signal);
 
   /**
    * @param {'good' | 'bad'} state
@@ -55,7 +52,8 @@ export function show(view, _path, signal) {
     tell(is.well ? 'good' : 'bad', is.well ? 'All is well.' : n === 1 ? 'One thing is not well.' : `${count(n)} things are not well.`);
     for (const section of [nodes, redis, lately]) delete section.dataset.stale;
     problems.replaceChildren(...is.problems.map(problem));
-    const nodeCells = (/** @type {any} */ node) => cellsOf(node, Date.parse(is.now));
+    const isSilent = (/** @type {string} */ id) => is.problems.some((/** @type {any} */ p) => p.node === id && p.code === 'node_silent');
+    const nodeCells = (/** @type {any} */ node) => cellsOf(node, isSilent(node.id) ? 'silent' : node.reason ? 'not ready' : 'ready');
     nodes.replaceChildren(createElement('h2', '', is.nodes.length === 1 ? 'One node' : `${count(is.nodes.length)} nodes`),
       table(NODE_COLUMNS, is.nodes.map(nodeCells)));
     lately.replaceChildren(createElement('h2', '', 'The last ten minutes'), table(LATELY_COLUMNS, is.nodes.map(latelyCells)));
@@ -72,12 +70,10 @@ function problem({ node, redis, message, advice }) {
 
 /**
  * @param {any} node
- * @param {number} now by the clock of the server; that of the operator may be wrong
+ * @param {string} state
  */
-function cellsOf(node, now) {
-  const { id, role, version, started, seen, reason, p50, p99 } = node;
-  // Without Redis the node that was asked tells of itself, and has not reported.
-  const state = seen && now - Date.parse(seen) > 10_000 ? 'silent' : reason ? 'not ready' : 'ready';
+function cellsOf(node, state) {
+  const { id, role, version, started, p50, p99 } = node;
   const badge = createElement('span', 'badge', state);
   badge.dataset.state = state === 'ready' ? 'good' : 'bad';
   const about = createElement('small', '', `${role === 'ingest' ? 'ingest, ' : ''}${version}`);

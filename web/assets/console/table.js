@@ -1,11 +1,21 @@
 // @ts-check
 
-/** Tables that come in pages. On a phone each row is a card, with the name of the column before each value. */
+/** Names with their values, and tables, also in pages. On a phone each row is a card, with the name of the column before each value. */
 
 import { createElement } from '../shared/dom.js';
+import { request } from './api.js';
 import { button, problemNote } from './form.js';
 
 /** @typedef {{ items: any[], cursor: string | null }} Page */
+
+/**
+ * @param {string} name
+ * @param {Node | string} value
+ * @returns {HTMLElement} one of a list of facts, <dl class="facts">
+ */
+export function fact(name, value) {
+  return createElement('div', '', createElement('dt', '', name), createElement('dd', '', value));
+}
 
 /**
  * @param {string[]} columns up to three, of short values, stay a table on a phone
@@ -33,6 +43,20 @@ export function tableRow(columns, cells) {
     row.append(element);
   }
   return row;
+}
+
+/**
+ * @param {string} path of a list of the API, which has a cursor
+ * @param {string} items the field of its answer with the items
+ * @param {AbortSignal} signal
+ * @param {{ [name: string]: string | number | undefined }} [query]
+ * @returns {(cursor: string | undefined) => Promise<Page>}
+ */
+export function pagesOf(path, items, signal, query = { limit: 20 }) {
+  return async (cursor) => {
+    const page = await request('GET', path, { query: { ...query, cursor }, signal });
+    return { items: page[items], cursor: page.cursor };
+  };
 }
 
 /**
