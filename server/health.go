@@ -8,7 +8,6 @@ import (
 
 	"github.com/labstack/echo/v5"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -144,20 +143,32 @@ func (s *Server) probe(ctx context.Context) (p nodeProbe) {
 	return p
 }
 
-// gaugeProbes registers the metrics of the state of the node. Each probes Redis at each scrape, so that it is never older
-// than that.
-func (s *Server) gaugeProbes(r prometheus.Registerer) {
-	gauge := func(name, help string, is func(nodeProbe) bool) {
-		promauto.With(r).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), outageTimeout)
-			defer cancel()
-			if is(s.probe(ctx)) {
-				return 1
-			}
-			return 0
-		})
+// The metrics of the state of the node.
+var (
+	readyDesc   = prometheus.NewDesc("rankcast_ready", "1 while /readyz answers 200, else 0.", nil, nil)
+	redisUpDesc = prometheus.NewDesc("rankcast_redis_up",
+		"1 while Redis answers and the node receives the changes of all watched boards, else 0.", nil, nil)
+)
+
+// stateMetrics collects the state of a node. A scrape probes Redis, once, so that the state is never older than that.
+type stateMetrics struct{ of *Server }
+
+// Describe is part of prometheus.Collector. It probes nothing: the server may not have started.
+func (stateMetrics) Describe(to chan<- *prometheus.Desc) {
+	to <- readyDesc
+	to <- redisUpDesc
+}
+
+// Collect is part of prometheus.Collector.
+func (m stateMetrics) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), outageTimeout)
+	defer cancel()
+	p := m.of.probe(ctx)
+	for desc, is := range map[*prometheus.Desc]bool{readyDesc: p.unready == nil, redisUpDesc: p.redisUp} {
+		value := 0.0
+		if is {
+			value = 1
+		}
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
-	gauge("rankcast_ready", "1 while /readyz answers 200, else 0.", func(p nodeProbe) bool { return p.unready == nil })
-	gauge("rankcast_redis_up", "1 while Redis answers and the node receives the changes of all watched boards, else 0.",
-		func(p nodeProbe) bool { return p.redisUp })
 }

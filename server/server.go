@@ -98,8 +98,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		MayRead: func(c *echo.Context) error { return s.gate.TakeRate(c, 1) },
 	})
 
-	cfg.Metrics.MustRegister(countLimited(s.limits))
-	s.gaugeProbes(cfg.Metrics)
+	cfg.Metrics.MustRegister(countLimited(s.limits), stateMetrics{s})
 	s.reporter = status.NewReporter(store, status.Config{ID: cmp.Or(cfg.Node, status.NewID(nil)), Role: status.Serve, Version: cfg.Version,
 		Metrics: cfg.Metrics, State: s.reportedState, Log: cfg.Log})
 	s.statuses = recent.New(recent.Age, 1, func(*status.Report) int { return 1 })
