@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The boards with the most subscriptions come first, whoever has these, and a board that nobody watches any more is not
-// among them.
+// MostWatched lists the boards by the number of their subscriptions, of all callers together. It leaves out a board that has
+// lost its last subscription.
 func TestMostWatched(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		require.Empty(t, h.MostWatched(9))

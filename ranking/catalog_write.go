@@ -180,7 +180,7 @@ type catalogChange struct {
 	mustBeEmpty map[string]error  // slots that must have no instances, to the error where one has
 	reschedule  []string          // slots that need housekeeping once all nodes know the change
 	deadline    int64             // the script refuses the change after this time, µs since 1970; 0: never
-	acts        []Action          // that the change is, for the audit
+	acts        []Action          // one for each definition that changes, for the audit
 }
 
 // signActs gives the acts their author; nil leaves them out.

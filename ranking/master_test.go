@@ -93,7 +93,7 @@ func TestMastersThatAreAway(t *testing.T) {
 	})
 }
 
-// The lines of INFO about replicas, of which one connects and one has gone meanwhile.
+// INFO may list a replica that still connects, and may count a replica that it does not list.
 func TestReplicasOfInfo(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, info{}.replicas())

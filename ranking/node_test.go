@@ -41,7 +41,7 @@ func TestNodesReport(t *testing.T) {
 	})
 }
 
-// A silent node is known for an hour. After that nobody reads its report, and the reports of others drop it from Redis.
+// Nodes returns the report of a silent node for an hour. After that, the reports of other nodes remove it from Redis.
 func TestSilentNodesAreDropped(t *testing.T) {
 	onSimulatedNode(t, nil, func(t *testing.T, w *world, s *Store) {
 		const silent = 2 * maxReportsDropped

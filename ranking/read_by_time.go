@@ -12,7 +12,7 @@ import (
 )
 
 // timePosition is a place in a sorted set of times: behind so many of its items of one time. It names no item, so a cursor
-// made of it tells nobody of a member. The zero position is before the first item.
+// made of it reveals no member. The zero position is before the first item.
 type timePosition struct {
 	At     int64 `json:"at,omitzero"` // µs since 1970
 	Passed int64 `json:"passed,omitzero"`

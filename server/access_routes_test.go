@@ -290,7 +290,7 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 		do("PUT", "/v1/boards/a/hidden/m", "", admin)
 		do("PUT", "/v1/hidden/k1/m", "", admin)
 		do("PUT", "/v1/hidden/k2/m", "", some)
-		// The places of a hidden member are those that the caller may moderate, and no cursor tells of others.
+		// The caller gets the places that it may moderate. No cursor reveals another place.
 		places := func(query, credentials string) string {
 			return do("GET", "/v1/members/k2/m/hidden"+query, "", credentials).Body
 		}

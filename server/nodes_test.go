@@ -58,7 +58,7 @@ func hasCodes(want string) func(status.Report) error {
 	return func(r status.Report) error { return redistest.Differs(want, codes(r)) }
 }
 
-// Each node answers for all: what they report, who watches, and what is not well. One that stops is gone from the answer.
+// Any node answers with the reports of all nodes, and with the problems. The answer leaves out a node that has stopped.
 func TestNodes(t *testing.T) {
 	redistest.OnEngines(t, func(t *testing.T, url string) {
 		cfg := servertest.Config{Server: server.Config{Node: "one:80/a", Version: "v1"}}
@@ -105,7 +105,7 @@ func TestNodes(t *testing.T) {
 	})
 }
 
-// While Redis is away, the node that is asked tells of itself, and why there is no more.
+// While Redis is away, a node answers with its own report alone, and says why.
 func TestNodesWithoutRedis(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)

@@ -94,7 +94,7 @@ func TestSession(t *testing.T) {
 	})
 }
 
-// Nobody signs in without a key that may moderate, or by a session.
+// Only a key that may moderate signs in. A session does not.
 func TestSignInIsRefused(t *testing.T) {
 	t.Parallel()
 	n, g := startConsole(t, redistest.Embedded(t), server.Config{})

@@ -144,7 +144,7 @@ func TestUpdatesAndReads(t *testing.T) {
 	})
 }
 
-// A program learns what a node and Redis tell, and what is not well.
+// Status returns the problems, and the state of the nodes and of Redis.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")

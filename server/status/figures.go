@@ -50,7 +50,7 @@ type Queue struct {
 	DeadLetters int64   `json:"dead_letters"`
 }
 
-// The metrics of which figures are made, by their name without the prefix.
+// The metrics from which the node computes figures. The names leave out the prefix rankcast_.
 const (
 	clients       = "clients"
 	subscriptions = "subscriptions"

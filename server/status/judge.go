@@ -36,11 +36,11 @@ const (
 	replicaSilence = 10     // s
 )
 
-// nodeLimits are the limits of a whole node. A client that meets one of its own tells of that client, and not of the node.
+// nodeLimits are the limits of a whole node. A client that exceeds its own limit is no problem of the node.
 var nodeLimits = []access.Limit{access.Sockets, access.Connections, access.Handshakes, access.Requests, access.WatchedBoards,
 	access.WaitingBytes}
 
-// Judge returns what is not well at a time: first of Redis, on which all nodes depend, then of nodes.
+// Judge returns the problems at a time: first those of Redis, on which all nodes depend, then those of nodes.
 func Judge(now time.Time, nodes []Node, masters []ranking.Master) []Problem {
 	all := []Problem{}
 	for _, m := range masters {

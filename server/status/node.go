@@ -12,7 +12,7 @@ const (
 	Ingest = "ingest"
 )
 
-// Node is what a process tells of itself.
+// Node is the report of a process about itself.
 type Node struct {
 	ID      string    `json:"id"` // its place and a random part, see NewID
 	Role    string    `json:"role"`

@@ -8,8 +8,8 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// The first screen tells an administrator whether all is well, and says what is not, also while Redis is away. A moderator, who may
-// not see it, gets the boards.
+// The first view of an administrator has the verdict and the problems, also while Redis is away. That of a moderator, who lacks the
+// scope for it, has the boards.
 func TestConsoleTellsWhetherAllIsWell(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)

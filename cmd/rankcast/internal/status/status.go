@@ -1,4 +1,4 @@
-// Package status is rankcast status: it shows whether all is well, what is not, and the state of all nodes and of Redis.
+// Package status implements rankcast status, which prints the verdict, the problems, and the state of all nodes and of Redis.
 package status
 
 import (
