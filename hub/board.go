@@ -57,9 +57,10 @@ type board struct {
 	shown     []*stream                  // of the top, by N
 	streamsOf map[*view.Member][]*stream // of each followed member; nil: none
 	state     syncState
-	links     []feedLink // to each channel
-	link      feedLink   // to all of them together
-	kind      string     // of the members, as in the last page or seq check
+	links     []feedLink         // to each channel
+	link      feedLink           // to all of them together
+	kind      string             // of the members, as in the last page or seq check
+	columns   definition.Columns // of the scores, as in the last page
 	profiles  boardProfiles
 	nameState // the period that the name means
 

@@ -84,12 +84,13 @@ func (b *board) applyAnswers(due *schedule) {
 	if p := b.pageFetch.held; p != nil && (!b.view.Behind(&p.Head) || b.pageOverdue(due)) {
 		was, period, valid := b.view.State(), b.view.Period(), b.view.Valid()
 		agreed = b.view.ApplyPage(*p)
-		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
-			if valid && b.view.Period() == period { // the page was read for another reason
+		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq || !p.Columns.Equal(b.columns) {
+			if valid && b.view.Period() == period && is != was { // the page was read for another reason
 				b.countResync(resyncGap)
 			}
 			b.beginGeneration()
 		}
+		b.columns = p.Columns
 		b.resolveName(period)
 		if b.view.Valid() {
 			b.hub.status.confirm(b.pageFetch.began, &b.mark)

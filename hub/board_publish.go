@@ -53,7 +53,7 @@ func (b *board) publishDue(due *schedule) {
 // changes moved.
 func (b *board) publish(now time.Time) {
 	s := &publication{
-		generation: b.generation, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), missing: b.missing,
+		generation: b.generation, columns: b.columns, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), missing: b.missing,
 		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.PageSize()),
 	}
 	b.attachProfiles(s)

@@ -131,9 +131,10 @@ func (f *Frame) Shared() (memory any, size int) {
 // encodedRows is a run of encoded rows. The rows of the first n entries are a prefix of all
 // rows, so one encoding serves every N.
 type encodedRows struct {
-	buf    []byte // rows, each with a comma before it
-	places []int  // index of each row's entry, ascending
-	ends   []int  // where each row ends in buf
+	columns definition.Columns // of the scores
+	buf     []byte             // rows, each with a comma before it
+	places  []int              // index of each row's entry, ascending
+	ends    []int              // where each row ends in buf
 }
 
 func (r *encodedRows) endRow(place int) {
@@ -146,7 +147,7 @@ func (r *encodedRows) add(place int, e ranking.Entry, p ranking.Profile) {
 	r.buf = append(r.buf, ',', '[')
 	r.buf = strconv.AppendInt(r.buf, int64(place), 10)
 	r.buf = append(r.buf, ',')
-	r.buf = appendEntry(r.buf, e, p)
+	r.buf = appendEntry(r.buf, e, r.columns, p)
 	r.buf = append(r.buf, ']')
 	r.endRow(place)
 }
@@ -160,13 +161,13 @@ func (r *encodedRows) prefix(n int) (items []byte, count int) {
 	return r.buf[1:r.ends[count-1]], count // without the first comma
 }
 
-func appendEntry(b []byte, e ranking.Entry, p ranking.Profile) []byte {
+func appendEntry(b []byte, e ranking.Entry, columns definition.Columns, p ranking.Profile) []byte {
 	b = append(b, `{"rank":`...)
 	b = strconv.AppendInt(b, e.Rank, 10)
 	b = append(b, `,"member":`...)
 	b = appendString(b, e.Member)
 	b = append(b, `,"score":`...)
-	b = strconv.AppendInt(b, e.Score, 10)
+	b = appendColumns(strconv.AppendInt(b, e.Score, 10), columns, e.Score)
 	if p.Name != "" {
 		b = append(b, `,"name":`...)
 		b = appendString(b, p.Name)
@@ -180,6 +181,14 @@ func appendEntry(b []byte, e ranking.Entry, p ranking.Profile) []byte {
 		b = append(b, e.Data...)
 	}
 	return append(b, '}')
+}
+
+// appendColumns appends the columns of a score, on a board that has some.
+func appendColumns(b []byte, columns definition.Columns, score int64) []byte {
+	if columns == nil {
+		return b
+	}
+	return columns.AppendJSON(append(b, `,"columns":`...), score)
 }
 
 // appendString appends s as a JSON string. The server has checked that names are UTF-8;
@@ -250,13 +259,13 @@ func deltaFrame(board string, s *publication, n int, from int64, changed *encode
 
 // meFrame encodes the standing of a followed member; around holds the fields of
 // appendAround, if any.
-func meFrame(board string, s view.Standing, around []byte) *Frame {
+func meFrame(board string, s view.Standing, columns definition.Columns, around []byte) *Frame {
 	b := make([]byte, headRoom, headRoom+128+len(board)+len(around))
 	b = appendHead(b, "me", board)
 	b = appendField(b, "seq", s.Seq)
 	if s.Entry.Rank > 0 {
 		b = appendField(b, "rank", s.Entry.Rank)
-		b = appendField(b, "score", s.Entry.Score)
+		b = appendColumns(appendField(b, "score", s.Entry.Score), columns, s.Entry.Score)
 	} else {
 		b = append(b, `,"rank":null,"score":null`...)
 	}
@@ -265,20 +274,23 @@ func meFrame(board string, s view.Standing, around []byte) *Frame {
 	return sealFrame(append(b, '}')).as("me", Position{})
 }
 
-// appendAround appends the distance to the next rank, and up to k neighbours on each side,
+// appendAround appends the distance to the next rank, on a board with columns also by column, and up to k neighbours on each side,
 // with their profiles.
-func appendAround(b []byte, s view.Standing, k int, profileOf func(member string) ranking.Profile) []byte {
+func appendAround(b []byte, s view.Standing, k int, columns definition.Columns, profileOf func(member string) ranking.Profile) []byte {
 	if gap := s.ToNext(); gap != nil {
 		b = appendField(b, "to_next", *gap)
 	} else {
 		b = append(b, `,"to_next":null`...)
+	}
+	if lacks := s.ToNextColumns(columns); lacks != nil {
+		b = append(append(b, `,"to_next_columns":`...), lacks...)
 	}
 	b = append(b, `,"around":[`...)
 	for i, e := range s.NeighboursWithin(k) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendEntry(b, e, profileOf(e.Member))
+		b = appendEntry(b, e, columns, profileOf(e.Member))
 	}
 	return append(b, ']')
 }

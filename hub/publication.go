@@ -9,6 +9,7 @@ import (
 	"weak"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // Position names the list that a client holds of a board. Life is a random token that no other life has, of no
@@ -24,8 +25,9 @@ const lifeChars = 12
 
 // publication is what a board published at one moment. It never changes.
 type publication struct {
-	generation uint64 // of the board
-	life       string // a run of publications, each of which continues the one before
+	generation uint64             // of the board
+	life       string             // a run of publications, each of which continues the one before
+	columns    definition.Columns // of the scores
 	period     string
 	ends       time.Time
 	final      bool
@@ -55,10 +57,10 @@ func (s *publication) rows() *encodedRows {
 	defer s.mu.Unlock()
 	rows := s.encoded.Value()
 	if rows == nil {
-		rows = &encodedRows{}
+		rows = &encodedRows{columns: s.columns}
 		for i, e := range s.top {
 			rows.buf = append(rows.buf, ',')
-			rows.buf = appendEntry(rows.buf, e, s.profile(i))
+			rows.buf = appendEntry(rows.buf, e, s.columns, s.profile(i))
 			rows.endRow(i)
 		}
 		s.encoded = weak.Make(rows)
@@ -94,7 +96,7 @@ func (s *publication) position(n int) Position {
 // delta can lead from old to s, and begins a life otherwise. It returns the rows of that delta, of the first
 // most entries, or nil.
 func (s *publication) follow(old *publication, most int) *encodedRows {
-	at, d := s.state.Seq, &encodedRows{}
+	at, d := s.state.Seq, &encodedRows{columns: s.columns}
 	s.modified = slices.Repeat([]int64{at}, len(s.top))
 	if old == nil || !s.continues(old) {
 		s.life = rand.Text()[:lifeChars]
@@ -125,7 +127,7 @@ func (s *publication) covers(n int) bool { return len(s.top) >= n || int64(len(s
 // asFinal is s as the final publication of its period.
 func (s *publication) asFinal() *publication {
 	return &publication{
-		generation: s.generation, period: s.period, ends: s.ends, final: true, state: s.state, total: s.total,
+		generation: s.generation, columns: s.columns, period: s.period, ends: s.ends, final: true, state: s.state, total: s.total,
 		top: s.top, profiles: s.profiles,
 	}
 }
@@ -143,7 +145,7 @@ func (s *publication) resumeFrame(board string, n int, has Position) *Frame {
 			return f
 		}
 	}
-	d, now := &encodedRows{}, min(n, len(s.top))
+	d, now := &encodedRows{columns: s.columns}, min(n, len(s.top))
 	for i, seq := range s.modified[:now] {
 		if seq > has.Seq {
 			d.add(i, s.top[i], s.profile(i))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 const (
@@ -29,10 +30,11 @@ const (
 // checkPosition is the position of a view for the next seq check. The view is not compared
 // where the period is "".
 type checkPosition struct {
-	period   string // the qualified name of the period
-	missing  bool   // the board does not exist
-	kind     string // of the members
-	profiled bool   // the board shows profiles of the kind
+	period   string             // the qualified name of the period
+	missing  bool               // the board does not exist
+	kind     string             // of the members
+	columns  definition.Columns // of the scores
+	profiled bool               // the board shows profiles of the kind
 	ranking.State
 	shards ranking.States // of a board with shards
 }
@@ -71,7 +73,12 @@ func (h *Hub) differs(c seqChecked) bool {
 		return true
 	}
 	kind := cmp.Or(c.redis.Kind, c.before.kind)
-	return kind != c.before.kind || kind != "" && h.source.Profiled(kind) != c.before.profiled
+	return c.hasOtherColumns() || kind != c.before.kind || kind != "" && h.source.Profiled(kind) != c.before.profiled
+}
+
+// hasOtherColumns reports whether the board has been defined with other columns than the view shows.
+func (c *seqChecked) hasOtherColumns() bool {
+	return c.redis.Kind != "" && !c.redis.Columns.Equal(c.before.columns)
 }
 
 // runSeqChecks compares, once a CheckInterval, the states of all views with Redis. Nothing
@@ -210,7 +217,7 @@ func (b *board) checkSeq(c seqChecked) {
 	back := c.before.isAhead(&c.redis)
 	b.redisAhead = nil
 	switch {
-	case back || !reached(c) && lost:
+	case back || !reached(c) && lost || c.hasOtherColumns():
 		b.countResync(resyncSeqCheck)
 		b.hub.noteResync("board", b.name, "view", at.State, "redis", c.redis.State)
 		b.view.Invalidate()
@@ -221,7 +228,7 @@ func (b *board) checkSeq(c seqChecked) {
 
 // currentPosition is the view's position for the next seq check.
 func (b *board) currentPosition() checkPosition {
-	at := checkPosition{missing: b.missing, kind: b.kind, profiled: b.profiles.byMember != nil}
+	at := checkPosition{missing: b.missing, kind: b.kind, columns: b.columns, profiled: b.profiles.byMember != nil}
 	if b.view.Valid() {
 		at.period, at.State = b.period, b.view.State()
 		if b.shards() > 0 {

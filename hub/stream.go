@@ -131,7 +131,7 @@ func (st *stream) publish(s *publication, difference *encodedRows, changedAt tim
 func (st *stream) setStanding(s view.Standing, b *board) bool {
 	is := notifiedStanding{seq: s.Seq, rank: s.Entry.Rank, score: s.Entry.Score}
 	if st.around > 0 && s.Around != nil {
-		is.around = appendAround(nil, s, st.around, b.profileOf)
+		is.around = appendAround(nil, s, st.around, b.columns, b.profileOf)
 	}
 	was, first := st.last, st.version.Load() == nil
 	same := is.rank == was.rank && is.score == was.score && (is.around == nil || bytes.Equal(is.around, was.around))
@@ -139,7 +139,7 @@ func (st *stream) setStanding(s view.Standing, b *board) bool {
 		return false
 	}
 	st.last = is
-	st.setVersion(&version{generation: b.generation, frame: meFrame(b.name, s, is.around)})
+	st.setVersion(&version{generation: b.generation, frame: meFrame(b.name, s, b.columns, is.around)})
 	return true
 }
 

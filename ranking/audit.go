@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
@@ -46,7 +47,10 @@ type Action struct {
 	Sub    *string   `json:"sub,omitzero"`    // of the Sender of that occurrence; nil for a trusted caller
 	Member string    `json:"member,omitzero"` // the member that the act was about
 	Score  *int64    `json:"score,omitzero"`  // the score that was set
-	Was    *int64    `json:"was,omitzero"`    // the score before
+	// Columns and WasColumns are the columns of the two scores, a JSON object; nil on a board without columns.
+	Columns    jsontext.Value `json:"columns,omitzero"`
+	Was        *int64         `json:"was,omitzero"` // the score before
+	WasColumns jsontext.Value `json:"was_columns,omitzero"`
 	Moderator
 }
 

@@ -62,13 +62,14 @@ func ParseHistoryCursor(s string) (HistoryCursor, error) {
 // History is a run of steps of the history of one period.
 type History struct {
 	Bounds
-	Period string         // "" on a board without periods
-	Kind   string         // kind of the members, as for their profiles
-	Step   time.Duration  // at which the board records this period; 0: it records no more
-	Until  time.Time      // the last step is in force until then at least; zero: nothing is recorded yet
-	Steps  []HistoryStep  // in the order of time
-	Next   *HistoryCursor // nil: there are no more steps
-	Best   *BestRank      // of HistoryQuery.Member; nil: no step has the member among its first ten
+	Period  string             // "" on a board without periods
+	Kind    string             // kind of the members, as for their profiles
+	Columns definition.Columns // as in Head
+	Step    time.Duration      // at which the board records this period; 0: it records no more
+	Until   time.Time          // the last step is in force until then at least; zero: nothing is recorded yet
+	Steps   []HistoryStep      // in the order of time
+	Next    *HistoryCursor     // nil: there are no more steps
+	Best    *BestRank          // of HistoryQuery.Member; nil: no step has the member among its first ten
 }
 
 // HistoryStep is a state of the first ten entries.
@@ -110,8 +111,8 @@ func (s *Store) History(ctx context.Context, board string, q HistoryQuery) (Hist
 		return History{}, definition.Invalid("cursor", "is of another period")
 	}
 	r := historyReader{s: s, m: m, q: q, names: make(map[int64]string), named: make(map[string]bool)}
-	r.found = History{Period: m.period.Name, Kind: m.compiled.Kind, Step: step, Bounds: m.bounds(s.catalog.clock.now()),
-		Steps: []HistoryStep{}}
+	r.found = History{Period: m.period.Name, Kind: m.compiled.Kind, Columns: m.compiled.Columns,
+		Step: step, Bounds: m.bounds(s.catalog.clock.now()), Steps: []HistoryStep{}}
 	if err := r.read(ctx); err != nil {
 		return History{}, fmt.Errorf("read the history of board %q: %w", board, err)
 	}

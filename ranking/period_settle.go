@@ -41,10 +41,11 @@ type closedJSON struct {
 }
 
 type entryJSON struct {
-	Rank   int64          `json:"rank"`
-	Member string         `json:"member"`
-	Score  int64          `json:"score"`
-	Data   jsontext.Value `json:"data,omitzero"`
+	Rank    int64          `json:"rank"`
+	Member  string         `json:"member"`
+	Score   int64          `json:"score"`
+	Columns jsontext.Value `json:"columns,omitzero"` // on a board with columns
+	Data    jsontext.Value `json:"data,omitzero"`
 }
 
 // announcement returns the message about a closed period, and the head of the page that
@@ -60,7 +61,7 @@ func (s *Store) announcement(ctx context.Context, instance string, r *definition
 		Ended: r.PeriodEnd(p).UTC().Format(definition.TimeForm), Total: page.Total, Top: []entryJSON{},
 	}
 	for _, e := range page.Entries[:min(len(page.Entries), s.cfg.Announce)] {
-		entry := entryJSON{Rank: e.Rank, Member: e.Member, Score: e.Score}
+		entry := entryJSON{Rank: e.Rank, Member: e.Member, Score: e.Score, Columns: r.Columns.JSON(e.Score)}
 		if e.Data != "" {
 			entry.Data = jsontext.Value(e.Data)
 		}

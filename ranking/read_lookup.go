@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/script"
 )
@@ -194,14 +196,35 @@ func (n Neighbourhood) Percentile() float64 {
 // ToNext is the distance in score to the entry above: 0 where both have the same score. It is nil at rank 1, which several
 // members may share, and where Around is empty.
 func (p Place) ToNext() *int64 {
+	above := p.next()
+	if above == nil {
+		return nil
+	}
+	gap := max(above.Score-p.Entry.Score, p.Entry.Score-above.Score)
+	return &gap
+}
+
+// ToNextColumns is what each column lacks to be that of the entry above, as a JSON object: see definition.Columns.AppendToNext. It
+// is null where ToNext is nil, and nil on a board without columns.
+func (p Place) ToNextColumns(columns definition.Columns) jsontext.Value {
+	above := p.next()
+	switch {
+	case columns == nil:
+		return nil
+	case above == nil:
+		return jsontext.Value("null")
+	}
+	return columns.AppendToNext(nil, p.Entry.Score, above.Score)
+}
+
+// next is the entry above, for ToNext.
+func (p Place) next() *Entry {
 	if p.Entry.Rank == 1 {
 		return nil
 	}
 	for i, e := range p.Around {
 		if e.Member == p.Entry.Member && i > 0 {
-			above := p.Around[i-1]
-			gap := max(above.Score-e.Score, e.Score-above.Score)
-			return &gap
+			return &p.Around[i-1]
 		}
 	}
 	return nil

@@ -50,10 +50,11 @@ func (m resolved) bounds(now int64) Bounds {
 type Head struct {
 	State
 	Bounds
-	Period string // "" on a board without periods
-	Kind   string // kind of the members, as for their profiles
-	Total  int64  // number of members on the board
-	Shards States // of a board with shards, the state of each; State is that of them all. nil: the board has none
+	Period  string             // "" on a board without periods
+	Kind    string             // kind of the members, as for their profiles
+	Columns definition.Columns // of the scores; nil on a board without columns
+	Total   int64              // number of members on the board
+	Shards  States             // of a board with shards, the state of each; State is that of them all. nil: the board has none
 }
 
 // States returns the states of the shards; of a board without shards its own state alone.
@@ -66,7 +67,7 @@ func (h *Head) States() States {
 
 // describe adds what the answer of a script lacks: the meaning of the name, at a moment of Redis's clock.
 func (h *Head) describe(m resolved, now int64) {
-	h.Period, h.Kind, h.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
+	h.Period, h.Kind, h.Columns, h.Bounds = m.period.Name, m.compiled.Kind, m.compiled.Columns, m.bounds(now)
 }
 
 // Page is a run of entries and the state of the board that they belong to.
@@ -148,11 +149,15 @@ type Query struct {
 	// MinScore and MaxScore limit the page to the scores between them, both included. Each
 	// is within ±definition.MaxScore. Default no limit.
 	MinScore, MaxScore *int64
+	// MinColumns and MaxColumns take the place of MinScore and MaxScore on a board with columns: MinColumns ranks lower. Columns
+	// that are left out are 0. Default nil: no limit.
+	MinColumns, MaxColumns map[string]int64
 	// Limit is the most entries of the page, 0 to MaxPage. With 0, the default, the page
 	// only counts.
 	Limit int
 
 	atOnce bool // a large page does not wait for its turn
+	exact  bool // MinScore or MinColumns is the score of At
 }
 
 // Page reads up to limit entries (1 to MaxPage) from a 1-based rank on. Where no entry has
@@ -193,7 +198,11 @@ func (s *Store) read(ctx context.Context, board string, q Query) (Page, error) {
 	}
 	var p Page
 	_, err := s.readResolved(ctx, board, &p.Head, func(m resolved) (at readTimes, err error) {
-		p, at, err = s.readPage(ctx, m, q)
+		within, err := q.packed(m.compiled.Columns)
+		if err != nil {
+			return at, err
+		}
+		p, at, err = s.readPage(ctx, m, within)
 		return at, err
 	})
 	if err != nil {
@@ -211,6 +220,30 @@ func (q *Query) check() error {
 		return errFromRank
 	}
 	return definition.CheckBounds("min_score", q.MinScore, "max_score", q.MaxScore)
+}
+
+// packed is q with MinScore and MaxScore in the place of MinColumns and MaxColumns.
+func (q Query) packed(columns definition.Columns) (Query, error) {
+	for _, b := range []struct {
+		score  **int64
+		tuple  map[string]int64
+		suffix string
+	}{{&q.MinScore, q.MinColumns, "min_"}, {&q.MaxScore, q.MaxColumns, "max_"}} {
+		if q.exact {
+			b.suffix = ""
+		}
+		score, err := columns.Bound(b.suffix, *b.score, b.tuple)
+		if err != nil {
+			return q, err
+		}
+		*b.score = score
+	}
+	if q.exact {
+		q.MaxScore = q.MinScore
+	} else if columns != nil && q.MinScore != nil && q.MaxScore != nil && *q.MinScore > *q.MaxScore {
+		return q, definition.Invalid("max_columns", "ranks lower than min_columns")
+	}
+	return q, nil
 }
 
 // args are the arguments of page.lua.
@@ -269,8 +302,9 @@ func takePage(r *script.Reply, d definition.Board) (p Page, at readTimes, err er
 // ScorePosition describes a score: the rank that it would give now, and the members that
 // have it.
 type ScorePosition struct {
-	Rank int64 // with ties definition.ByMember the best possible rank: before all members with the score
-	Page       // of the members with the score
+	Score int64 // that of the question
+	Rank  int64 // with ties definition.ByMember the best possible rank: before all members with the score
+	Page        // of the members with the score
 }
 
 // At reads the rank that a score would give now to a member that is not on the board yet.
@@ -280,11 +314,26 @@ func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor
 	if err := definition.CheckBound("score", &score); err != nil {
 		return ScorePosition{}, err
 	}
-	p, err := s.Read(ctx, board, Query{MinScore: &score, MaxScore: &score, After: after, Limit: limit})
+	return s.at(ctx, board, Query{MinScore: &score, After: after, Limit: limit})
+}
+
+// AtColumns is At for a score of a board with columns. Columns that are left out are 0.
+func (s *Store) AtColumns(ctx context.Context, board string, columns map[string]int64, after *Cursor, limit int) (ScorePosition, error) {
+	return s.at(ctx, board, Query{MinColumns: columns, After: after, Limit: limit})
+}
+
+func (s *Store) at(ctx context.Context, board string, q Query) (ScorePosition, error) {
+	q.exact = true
+	p, err := s.Read(ctx, board, q)
 	if err != nil {
 		return ScorePosition{}, err
 	}
 	at := ScorePosition{Page: p}
+	score, err := p.Columns.Bound("", q.MinScore, q.MinColumns)
+	if err != nil {
+		return ScorePosition{}, err
+	}
+	at.Score = *score
 	switch p.Ties {
 	case definition.First:
 		at.Rank = p.Before + p.Count + 1
@@ -300,9 +349,10 @@ func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor
 // board that does not exist, or no longer exists.
 type BoardState struct {
 	State
-	Shards States // as in Head
-	Kind   string // kind of the members, as in Page; "" where it is not known
-	Err    error
+	Shards  States             // as in Head
+	Kind    string             // kind of the members, as in Page; "" where it is not known
+	Columns definition.Columns // as in Head; nil also where they are not known
+	Err     error
 }
 
 // States reads the states of boards, in one round trip to each Redis node that has some of
@@ -325,7 +375,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		}
 		m, err := s.stateOf(d, b, now)
 		if states[i].Err = err; m.compiled != nil {
-			meanings[i], states[i].Kind = m, m.compiled.Kind
+			meanings[i], states[i].Kind, states[i].Columns = m, m.compiled.Kind, m.compiled.Columns
 			for _, k := range m.eachShard() {
 				cmds = append(cmds, pipe.HMGet(ctx, k.Meta, "epoch", "seq", builtField))
 			}

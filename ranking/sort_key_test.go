@@ -243,8 +243,8 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 				Score:  base - rapid.Int64Range(0, 3).Draw(t, "below"),
 			}
 			updates = append(updates, u)
-			if slices.Contains(list, u) { // a member that has this score stays where it is
-				continue
+			if slices.ContainsFunc(list, func(h definition.Update) bool { return h.Member == u.Member && h.Score == u.Score }) {
+				continue // a member that has this score stays where it is
 			}
 			list = append(slices.DeleteFunc(list, func(h definition.Update) bool { return h.Member == u.Member }), u)
 			slices.SortStableFunc(list, func(a, b definition.Update) int { return int(order.Sign()) * cmp.Compare(a.Score, b.Score) })

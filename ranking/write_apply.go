@@ -189,6 +189,30 @@ func (w write) op(d definition.Board) string {
 	}
 }
 
+// columnAmounts returns the amounts of the columns of an update, see definition.Columns. They are nil on a board without
+// columns, and where the update has no score.
+func (w write) columnAmounts(d definition.Board) ([]int64, error) {
+	switch w.override {
+	case removing, takingBack:
+		return nil, nil
+	case setting:
+		return d.Columns.Amounts(w.Update, definition.Last)
+	}
+	return d.Columns.Amounts(w.Update, cmp.Or(w.Op, d.Mode))
+}
+
+// scoreArg is the score for apply.lua of an update that fits the columns of the board.
+func (w write) scoreArg(r *definition.Compiled) any {
+	amounts, _ := w.columnAmounts(r.Board)
+	switch {
+	case amounts == nil:
+		return w.Score
+	case w.op(r.Board) == string(definition.Sum):
+		return joined(amounts...)
+	}
+	return r.Columns.Pack(amounts)
+}
+
 // digest tells one update from another under the same request id, see apply.lua. An update without Op means the mode
 // that the board had when the id was first used, so the record of an id has the operation of then. Of an update to take
 // back it is the digest of that update.
@@ -221,11 +245,12 @@ type Standing struct {
 
 // Result is the effect of an update. On a board with shards the ranks are 0: no shard knows them.
 type Result struct {
-	Period    string    // the period in which it counted; "" on a board without periods
-	Current   *Standing // nil when the member is not on the board now: it was removed, or has no place within the limit
-	Previous  *Standing // nil when the member was not on the board before
-	Duplicate bool      // the id was used before: this is the first result
-	TakenBack bool      // the update was taken back, later or before it counted: Current is the state after that
+	Period    string             // the period in which it counted; "" on a board without periods
+	Current   *Standing          // nil when the member is not on the board now: it was removed, or has no place within the limit
+	Previous  *Standing          // nil when the member was not on the board before
+	Columns   definition.Columns // of both scores; nil on a board without columns
+	Duplicate bool               // the id was used before: this is the first result
+	TakenBack bool               // the update was taken back, later or before it counted: Current is the state after that
 }
 
 // Outcome is the Result of one update, or the error that refused it: ErrOutOfRange,
@@ -247,13 +272,22 @@ func (w write) atMilli() string {
 // SetScore sets a member's score, whatever max_change of the board is. by.Reason is
 // required. It returns ErrOutOfRange for a score beyond the board's min and max.
 func (s *Store) SetScore(ctx context.Context, board, member string, score int64, by Moderator) (Result, error) {
+	return s.set(ctx, board, definition.Update{Member: member, Score: score}, by)
+}
+
+// SetColumns is SetScore for a board with columns, of which values has each.
+func (s *Store) SetColumns(ctx context.Context, board, member string, values map[string]int64, by Moderator) (Result, error) {
+	return s.set(ctx, board, definition.Update{Member: member, Columns: values}, by)
+}
+
+func (s *Store) set(ctx context.Context, board string, u definition.Update, by Moderator) (Result, error) {
 	if by.Reason == "" {
 		return Result{}, definition.Invalid("reason", "is missing")
 	}
 	if err := by.Check(); err != nil {
 		return Result{}, err
 	}
-	outcomes, err := s.applyAs(ctx, setting, board, []definition.Update{{Member: member, Score: score}})
+	outcomes, err := s.applyAs(ctx, setting, board, []definition.Update{u})
 	if err == nil {
 		err = outcomes[0].Err
 	}
@@ -267,9 +301,15 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 			return r, err
 		}
 	}
-	a := Action{Action: actionSet, Board: board, Member: member, Score: &score, Moderator: by}
+	a := Action{Action: actionSet, Board: board, Member: u.Member, Score: &u.Score, Moderator: by}
+	if r.Columns != nil {
+		if *a.Score, err = r.Columns.Score("columns", u.Columns); err != nil {
+			return r, err
+		}
+		a.Columns = r.Columns.JSON(*a.Score)
+	}
 	if r.Previous != nil {
-		a.Was = &r.Previous.Score
+		a.Was, a.WasColumns = &r.Previous.Score, r.Columns.JSON(r.Previous.Score)
 	}
 	_, err = s.audit(ctx, a, "")
 	return r, err

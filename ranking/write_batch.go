@@ -113,6 +113,9 @@ func (s *Store) applyBatches(ctx context.Context, batches []*boardBatch, sent fu
 				b.fail(err)
 				continue
 			}
+			if b.isDone() { // no update fits the columns of the board
+				continue
+			}
 			active, calls = append(active, b), append(calls, s.applyCall(b))
 			areLast = areLast && b.sent == len(b.waiting)
 		}
@@ -160,6 +163,7 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 	if rule.Shards != b.shards {
 		return errOtherShards
 	}
+	b.refuseColumns(rule)
 	b.definitions = d
 	b.args.rule, b.args.hidden, b.args.span = rule, d.hidden, rule.Span(b.at)
 	b.args.leased = d.readAt + lease.Microseconds()
@@ -170,6 +174,20 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 		b.sent = min(b.sent, windowItems)
 	}
 	return nil
+}
+
+// refuseColumns gives the updates whose columns are not those of the board their errors.
+func (b *boardBatch) refuseColumns(rule *definition.Compiled) {
+	misfits := func(u updateItem) bool {
+		_, err := u.columnAmounts(rule.Board)
+		if err != nil {
+			u.Fail(err)
+		}
+		return err != nil
+	}
+	if slices.ContainsFunc(b.waiting, misfits) {
+		b.waiting = slices.DeleteFunc(slices.Clone(b.waiting), misfits) // the queue has the items too
+	}
 }
 
 // latestRule finds the definition of the board of a batch, unless that which the caller found is the latest one.

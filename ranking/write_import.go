@@ -18,10 +18,11 @@ const MaxRowErrors = 10
 
 // Row is one member of an import.
 type Row struct {
-	Line   int64  // line in the imported data, for errors
-	Member string // as in Update, like Score and Data
-	Score  int64
-	Data   string
+	Line    int64  // line in the imported data, for errors
+	Member  string // as in Update, like Score, Columns and Data
+	Score   int64
+	Columns map[string]int64
+	Data    string
 }
 
 // RowError says why a row was refused.
@@ -73,7 +74,7 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 		var refused *RowError
 		switch {
 		case err == nil:
-			u := definition.Update{Member: row.Member, Score: row.Score, Data: row.Data}
+			u := definition.Update{Member: row.Member, Score: row.Score, Columns: row.Columns, Data: row.Data}
 			err := u.Check()
 			im.rows = append(im.rows, importRow{row.Line, u, err})
 		case errors.As(err, &refused):

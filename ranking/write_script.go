@@ -27,15 +27,15 @@ type applyArgs struct {
 // isPlain reports whether the plain form of apply.lua is enough for a batch with some flags.
 func (a applyArgs) isPlain(flags string) bool {
 	r := a.rule
-	return !a.wantsWhole && !r.Ties.Tied() && r.Limit == 0 && r.MemberTTL == 0 && !r.IsWindowed() && a.hidden.revision == 0 &&
-		!strings.ContainsAny(flags, "do")
+	return !a.wantsWhole && !r.Ties.Tied() && r.Limit == 0 && r.MemberTTL == 0 && !r.IsWindowed() && r.Columns == nil &&
+		a.hidden.revision == 0 && !strings.ContainsAny(flags, "do")
 }
 
 // applyCall returns the next call of apply.lua for a batch, which is planned.
 func (s *Store) applyCall(b *boardBatch) script.Call {
 	a, batch := &b.args, b.waiting[:b.sent]
 	r, k, span := a.rule, s.keys.Board(b.shard, a.span.Name), a.span
-	const head, each = 20, 8
+	const head, each = 21, 8
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, scriptHead(r, k, b.shard, span.Name)...)
 	since, until := max(span.Opens, span.Starts), a.leased
@@ -55,7 +55,8 @@ func (s *Store) applyCall(b *boardBatch) script.Call {
 			keys = append(append(keys, k.Window[:]...), s.keys.Build(b.instance).Lock)
 			window = fmt.Sprintf("%d %s %s %s", r.Window.Milliseconds(), r.Mode, boolArg(r.IsLive()), boolArg(a.isBehind))
 		}
-		args = append(args, r.Limit, r.MemberTTL.Microseconds(), a.hidden.revision, a.hidden.flags(b.instance, r.Kind, batch), r.Kind, window)
+		args = append(args, r.Limit, r.MemberTTL.Microseconds(), a.hidden.revision, a.hidden.flags(b.instance, r.Kind, batch), r.Kind, window,
+			columnsArg(r.Columns))
 	}
 	hasData := strings.Contains(flags, "d")
 	for _, u := range batch {
@@ -63,7 +64,7 @@ func (s *Store) applyCall(b *boardBatch) script.Call {
 		if u.ID != "" {
 			digest = u.digest(r.Board)
 		}
-		args = append(args, op, u.Member, u.Score, u.ID, digest, string(u.If))
+		args = append(args, op, u.Member, u.scoreArg(r), u.ID, digest, string(u.If))
 		if hasData {
 			args = append(args, u.Data)
 		}
@@ -80,6 +81,15 @@ func bounds(r *definition.Compiled) string {
 		return ""
 	}
 	return joined(r.LowestScore, r.HighestScore, r.LargestChange)
+}
+
+// columnsArg are the columns of a score for apply.lua.
+func columnsArg(columns definition.Columns) string {
+	numbers := make([]int64, 0, 3*len(columns))
+	for _, c := range columns {
+		numbers = append(numbers, -c.Order.Sign(), c.Min, c.Max)
+	}
+	return joined(numbers...)
 }
 
 // joined returns numbers as one argument.
@@ -184,6 +194,10 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 			definition.ErrOutOfRange)
 	case "c":
 		return refused("score", fmt.Sprintf("changes the member's score by more than %d", r.LargestChange), definition.ErrOutOfRange)
+	case "1", "2", "3", "4", "5", "6", "7", "8":
+		if i := int(s[0] - '1'); i < len(r.Columns) {
+			return Outcome{Err: r.Columns.OutOfRange(i)}, nil
+		}
 	case "s":
 		return refused("op", "is sum; on a board with a limit want best or last, because a member that leaves loses its sum",
 			definition.ErrInvalid)
@@ -221,8 +235,8 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Result: Result{Period: f[0][1:], Current: current, Previous: previous, Duplicate: f[0][0] == 'd',
-		TakenBack: takenBack}}, nil
+	return Outcome{Result: Result{Period: f[0][1:], Current: current, Previous: previous, Columns: r.Columns,
+		Duplicate: f[0][0] == 'd', TakenBack: takenBack}}, nil
 }
 
 func parseStanding(score, rank string) (*Standing, error) {

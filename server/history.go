@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
@@ -77,10 +78,11 @@ type memberHistoryJSON struct {
 }
 
 type memberStepJSON struct {
-	At      *string `json:"at"`
-	GapFrom *string `json:"gap_from,omitzero"`
-	Rank    *int64  `json:"rank"` // null: it is not among the first ten; Score likewise
-	Score   *int64  `json:"score"`
+	At      *string        `json:"at"`
+	GapFrom *string        `json:"gap_from,omitzero"`
+	Rank    *int64         `json:"rank"` // null: it is not among the first ten; Score likewise
+	Score   *int64         `json:"score"`
+	Columns jsontext.Value `json:"columns,omitzero"`
 }
 
 type bestJSON struct {
@@ -106,7 +108,7 @@ func (s *Server) history(ctx context.Context, board string, query ranking.Histor
 	if query.Member == "" {
 		answer := &boardHistoryJSON{head, make([]stepJSON, len(h.Steps)), tail}
 		for i, st := range h.Steps {
-			answer.Steps[i] = stepJSON{definition.FormatTime(st.At), definition.FormatTime(st.Gap), entry.Join(st.Entries, nil)}
+			answer.Steps[i] = stepJSON{definition.FormatTime(st.At), definition.FormatTime(st.Gap), entry.Join(st.Entries, h.Columns, nil)}
 		}
 		return answer, nil
 	}
@@ -118,6 +120,7 @@ func (s *Server) history(ctx context.Context, board string, query ranking.Histor
 		answer.Steps[i] = memberStepJSON{At: definition.FormatTime(st.At), GapFrom: definition.FormatTime(st.Gap)}
 		if len(st.Entries) > 0 {
 			answer.Steps[i].Rank, answer.Steps[i].Score = &st.Entries[0].Rank, &st.Entries[0].Score
+			answer.Steps[i].Columns = h.Columns.JSON(st.Entries[0].Score)
 		}
 	}
 	return answer, nil

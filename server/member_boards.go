@@ -17,13 +17,15 @@ const defaultMemberBoards = 50
 // memberBoardJSON is a member's place on one board. It has the fields of placeJSON, without those of the member.
 type memberBoardJSON struct {
 	entry.Head
-	Rank       int64           `json:"rank"`
-	Score      int64           `json:"score"`
-	Data       jsontext.Value  `json:"data,omitzero"`
-	Total      int64           `json:"total"`
-	Percentile float64         `json:"percentile"`
-	ToNext     *int64          `json:"to_next"`
-	Info       *boardinfo.Info `json:"info,omitzero"`
+	Rank          int64           `json:"rank"`
+	Score         int64           `json:"score"`
+	Columns       jsontext.Value  `json:"columns,omitzero"`
+	Data          jsontext.Value  `json:"data,omitzero"`
+	Total         int64           `json:"total"`
+	Percentile    float64         `json:"percentile"`
+	ToNext        *int64          `json:"to_next"`
+	ToNextColumns jsontext.Value  `json:"to_next_columns,omitzero"`
+	Info          *boardinfo.Info `json:"info,omitzero"`
 }
 
 // listMemberBoards answers a page of the boards of a kind on which a member stands, and which the caller may read. It
@@ -48,8 +50,8 @@ func (s *Server) listMemberBoards(c *echo.Context) error {
 	boards := make([]memberBoardJSON, len(page.Boards))
 	for i, b := range page.Boards {
 		boards[i] = memberBoardJSON{
-			entry.NewHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, entry.Data(b.Entry.Data), b.Total, b.Percentile(),
-			b.ToNext(), nil,
+			entry.NewHead(b.Board, b.Period, b.Bounds), b.Entry.Rank, b.Entry.Score, b.Columns.JSON(b.Entry.Score), entry.Data(b.Entry.Data),
+			b.Total, b.Percentile(), b.ToNext(), b.ToNextColumns(b.Columns), nil,
 		}
 		if about, exists := abouts[b.Board]; exists { // a board that was deleted meanwhile comes without
 			boards[i].Info = new(boardinfo.New(about))

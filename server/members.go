@@ -32,10 +32,10 @@ func (s *Server) getMember(c *echo.Context) error {
 		if around > 0 {
 			list = append(list, n.Around...)
 		}
-		entries := s.entries.Entries(ctx, n.Kind, list)
+		entries := s.entries.Entries(ctx, n.Kind, n.Columns, list)
 		return &placeJSON{
 			Head: entry.NewHead(board, n.Period, n.Bounds), Entry: entries[0],
-			Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(), Around: entries[1:],
+			Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(), ToNextColumns: n.ToNextColumns(n.Columns), Around: entries[1:],
 		}, nil
 	})
 }
@@ -43,10 +43,11 @@ func (s *Server) getMember(c *echo.Context) error {
 type placeJSON struct {
 	entry.Head
 	entry.Entry
-	Total      int64         `json:"total"`
-	Percentile float64       `json:"percentile"`
-	ToNext     *int64        `json:"to_next"`
-	Around     []entry.Entry `json:"around,omitempty"`
+	Total         int64          `json:"total"`
+	Percentile    float64        `json:"percentile"`
+	ToNext        *int64         `json:"to_next"`
+	ToNextColumns jsontext.Value `json:"to_next_columns,omitzero"`
+	Around        []entry.Entry  `json:"around,omitempty"`
 }
 
 // getMembers answers the entries of many members, and their ranks among themselves. Callers ask for their own
@@ -71,19 +72,21 @@ func (s *Server) getMembers(c *echo.Context) error {
 	}
 	profiles := s.entries.Profiles(c.Request().Context(), m.Kind, s.namedMembers(gate.Caller(c), m))
 	type memberJSON struct {
-		Member string         `json:"member"`
-		Rank   *int64         `json:"rank"`
-		Among  *int64         `json:"among"`
-		Score  *int64         `json:"score"`
-		Name   string         `json:"name,omitzero"`
-		Avatar string         `json:"avatar,omitzero"`
-		Data   jsontext.Value `json:"data,omitzero"`
+		Member  string         `json:"member"`
+		Rank    *int64         `json:"rank"`
+		Among   *int64         `json:"among"`
+		Score   *int64         `json:"score"`
+		Columns jsontext.Value `json:"columns,omitzero"`
+		Name    string         `json:"name,omitzero"`
+		Avatar  string         `json:"avatar,omitzero"`
+		Data    jsontext.Value `json:"data,omitzero"`
 	}
 	list := make([]memberJSON, len(members))
 	for i, e := range members {
 		list[i].Member, list[i].Name, list[i].Avatar = e.Member, profiles[e.Member].Name, profiles[e.Member].Avatar
 		if e.Rank > 0 {
 			list[i].Rank, list[i].Among, list[i].Score, list[i].Data = &e.Rank, &e.Among, &e.Score, entry.Data(e.Data)
+			list[i].Columns = m.Columns.JSON(e.Score)
 		}
 	}
 	return respond.OK(c, struct {

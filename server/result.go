@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/respond"
 )
 
@@ -32,12 +33,12 @@ func (j resultJSON) AppendJSON(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	if now := j.result.Current; now != nil {
-		b = appendStanding(append(b, ','), *now)
+		b = appendStanding(append(b, ','), *now, j.result.Columns)
 	} else {
 		b = append(b, `,"score":null,"rank":null`...)
 	}
 	if before := j.result.Previous; before != nil {
-		b = append(appendStanding(append(b, `,"previous":{`...), *before), '}')
+		b = append(appendStanding(append(b, `,"previous":{`...), *before, j.result.Columns), '}')
 	} else {
 		b = append(b, `,"previous":null`...)
 	}
@@ -78,8 +79,11 @@ func (j resultsJSON) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // appendStanding appends the fields of a standing. The rank of a hidden member is null.
-func appendStanding(b []byte, s ranking.Standing) []byte {
+func appendStanding(b []byte, s ranking.Standing, columns definition.Columns) []byte {
 	b = strconv.AppendInt(append(b, `"score":`...), s.Score, 10)
+	if columns != nil {
+		b = columns.AppendJSON(append(b, `,"columns":`...), s.Score)
+	}
 	b = append(b, `,"rank":`...)
 	if s.Rank == 0 {
 		return append(b, `null`...)

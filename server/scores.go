@@ -72,7 +72,7 @@ func (s *Server) applyUpdates(c *echo.Context, board string, list jsontext.Value
 }
 
 // updateFields are the fields of an update.
-var updateFields = []string{"member", "score", "id", "op", "if", "data", "at"}
+var updateFields = []string{"member", "score", "columns", "id", "op", "if", "data", "at"}
 
 // readItem decodes an update of a batch.
 func readItem(o request.Object, key string) (definition.Update, error) {
@@ -81,7 +81,8 @@ func readItem(o request.Object, key string) (definition.Update, error) {
 
 // readUpdate decodes an update; key is the id that the Idempotency-Key gives it, "" for none. The store checks its values.
 func readUpdate(f *request.Fields, key string) (u definition.Update, err error) {
-	u.Member, u.Score = f.RequiredText("member"), f.Score("score")
+	u.Member = f.RequiredText("member")
+	u.Score, u.Columns = readScore(f)
 	u.Op, u.If = definition.Mode(f.OptionalText("op")), definition.Condition(f.OptionalText("if"))
 	u.Data = string(f.Value("data"))
 	if f.Has("at") {
@@ -90,6 +91,25 @@ func readUpdate(f *request.Fields, key string) (u definition.Update, err error) 
 	}
 	u.ID = readID(f, key)
 	return u, f.Err
+}
+
+// missingScore is what an error says about a score that is not there: only the store knows whether the board has columns.
+const missingScore = "is missing; on a board with columns want columns"
+
+// errScoreAndColumns is the error of two scores, of which one is given as columns.
+var errScoreAndColumns = definition.Invalid("score", "cannot stand beside columns")
+
+// readScore decodes the score of an update, or its columns. The store refuses that which the board does not take.
+func readScore(f *request.Fields) (score int64, columns map[string]int64) {
+	switch columns = f.Columns("columns"); {
+	case !f.Has("columns") && !f.Has("score"):
+		f.Check(definition.Invalid("score", missingScore))
+	case !f.Has("columns"):
+		score = f.Score("score")
+	case f.Has("score"):
+		f.Check(errScoreAndColumns)
+	}
+	return score, columns
 }
 
 // readID returns the id of an item: its field, or else key; "" for neither. It refuses a field that differs from key.
@@ -103,13 +123,18 @@ func readID(f *request.Fields, key string) string {
 
 // putScore sets a member's score, as a moderator's action.
 func (s *Server) putScore(c *echo.Context) error {
-	f := request.ReadFields(c, "score", "reason", "by")
-	score := f.Score("score")
+	f := request.ReadFields(c, "score", "columns", "reason", "by")
+	score, columns := readScore(f)
 	by, err := moderatorOf(c, f)
 	if err != nil {
 		return err
 	}
 	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
-	r, err := s.store.SetScore(c.Request().Context(), board, member, score, by)
+	var r ranking.Result
+	if columns != nil {
+		r, err = s.store.SetColumns(c.Request().Context(), board, member, columns, by)
+	} else {
+		r, err = s.store.SetScore(c.Request().Context(), board, member, score, by)
+	}
 	return respond.Answer(c, newResult(board, member, r), err)
 }

@@ -41,8 +41,8 @@ func (s *Server) getSearch(c *echo.Context) error {
 		}
 		entries := make([]entry.Entry, len(found.List))
 		for i, f := range found.List {
-			entries[i] = entry.Entry{Rank: f.Rank, Member: f.Member, Score: f.Score, Name: f.Profile.Name, Avatar: f.Profile.Avatar,
-				Data: entry.Data(f.Data)}
+			entries[i] = entry.Entry{Rank: f.Rank, Member: f.Member, Score: f.Score, Columns: found.Columns.JSON(f.Score),
+				Name: f.Profile.Name, Avatar: f.Profile.Avatar, Data: entry.Data(f.Data)}
 		}
 		return &searchJSON{entry.NewHead(board, found.Period, found.Bounds), found.Total, found.Complete, entries}, nil
 	})

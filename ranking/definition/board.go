@@ -131,6 +131,9 @@ type Board struct {
 	// Default none.
 	Union *Union `json:"union,omitzero"`
 
+	// Columns make the score of several numbers, see there. Default: a score is one number.
+	Columns Columns `json:"columns,omitzero"`
+
 	// History is the step at which the first ten entries are recorded, where they have changed: 10s to
 	// 1d. See Compiled.HistoryStep for long periods. Default: no history.
 	History time.Duration `json:"history,omitzero"`
@@ -219,6 +222,7 @@ func (d Board) IncompatibleField(was Board) (field string) {
 	}{
 		{"order", d.Order == was.Order},
 		{"ties", d.Ties == was.Ties},
+		{"columns", d.Columns.Equal(was.Columns)},
 		{"period", d.Period == was.Period},
 		{"base", d.Base.Equal(was.Base)},
 		{"timezone", d.Timezone == was.Timezone},
@@ -282,6 +286,9 @@ func (d Board) Shape() string {
 	}
 	if d.Shards > 0 {
 		rest = fmt.Appendf(rest, " shards %d", d.Shards)
+	}
+	for _, c := range d.Columns {
+		rest = fmt.Appendf(rest, " column %s %s %d %d", c.Name, c.Order, c.Min, c.Max)
 	}
 	shape := string(d.Order) + " " + Digest(rest)
 	if d.Ties.Tied() {

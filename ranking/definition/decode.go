@@ -84,6 +84,7 @@ var boardReaders = []FieldReader[Board]{
 	{Name: "max_change", Read: func(d *Board, v Value) error { return readInteger(v, &d.MaxChange, 1) }},
 	{Name: "shards", Read: func(d *Board, v Value) error { return readInteger(v, &d.Shards, leastShards) }},
 	{Name: "union", Read: func(d *Board, v Value) error { return readOptional(v, &d.Union, readUnion) }},
+	{Name: "columns", Read: (*Board).readColumns},
 	{Name: "history", Read: func(d *Board, v Value) error { return historyRange.read(v, &d.History) }},
 	{Name: "ids", Read: func(d *Board, v Value) error { return idsRange.read(v, &d.IDs) }},
 	{Name: "max_instances", Read: func(d *Board, v Value) error { return readInteger(v, &d.MaxInstances, 1) }},
@@ -193,10 +194,26 @@ func (t *Target) read(v Value) error {
 var targetReaders = []FieldReader[Target]{
 	{Name: "board", Read: func(t *Target, v Value) error { return ReadText(v, &t.Board) }},
 	{Name: "member", Read: func(t *Target, v Value) error { return ReadText(v, &t.Member) }},
-	{Name: "score", Read: (*Target).readScore},
+	{Name: "score", Read: func(t *Target, v Value) error { return t.Score.read(v) }},
+	{Name: "columns", Read: (*Target).readColumns},
 	{Name: "op", Read: func(t *Target, v Value) error { return ReadText(v, &t.Op) }},
 	{Name: "if", Read: func(t *Target, v Value) error { return ReadText(v, &t.If) }},
 	{Name: "data", Read: (*Target).readData},
+}
+
+func (t *Target) readColumns(v Value) error {
+	if v.Kind != '{' || len(v.Fields) == 0 {
+		return v.Want("an object with the amount of each column, such as {solved: 1, penalty: \"{minutes}\"}")
+	}
+	t.Columns = make(ColumnAmounts, len(v.Fields))
+	for _, f := range v.Fields {
+		var a Amount
+		if err := a.read(f.Value); err != nil {
+			return err
+		}
+		t.Columns[f.Name] = a
+	}
+	return nil
 }
 
 func (t *Target) readData(v Value) error {
@@ -207,18 +224,18 @@ func (t *Target) readData(v Value) error {
 	return err
 }
 
-// readScore reads an integer, or a string that names a field.
-func (t *Target) readScore(v Value) error {
+// read reads an integer, or a string that names a field.
+func (a *Amount) read(v Value) error {
 	if v.Kind == '"' {
 		if integerText.MatchString(v.Text) {
 			return v.Refuse("is the string %q; want a number without quotes, or a field such as \"{flowers}\"", Clip(v.Text))
 		}
-		return ReadText(v, &t.Score)
+		return ReadText(v, a)
 	}
 	var n int64
 	if err := readBound(v, &n); err != nil {
 		return err
 	}
-	t.Score = Amount(strconv.FormatInt(n, 10))
+	*a = Amount(strconv.FormatInt(n, 10))
 	return nil
 }

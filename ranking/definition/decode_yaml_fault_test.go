@@ -22,7 +22,7 @@ func TestSlipsInAFile(t *testing.T) {
 		"boards: {points: {display: {decimal: 2}}}": `boards.points.display.decimal: is not a field of display; ` +
 			`want unit, decimals, format`,
 		"events: {gift: [{board stars, member: m, score: 1}]}": `events.gift[0]["board stars"]: is not a field of an update; ` +
-			`want board, member, score, op, if, data; between a field and its value want ": "`,
+			`want board, member, score, columns, op, if, data; between a field and its value want ": "`,
 		"boards = {}: {}\n": `["boards = {}"]: is not a field of a boards file; want boards or events; ` +
 			`between a field and its value want ": "`,
 		"boards:\n  points:\n    mode best\n":    `boards.points: is a string` + wantObject,

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking/internal/keyspace"
@@ -34,17 +36,27 @@ type Event struct {
 
 // Target is one update that an event makes.
 type Target struct {
-	Board  string    `json:"board"`  // "stars", "fans:{star}", "hot:{genre}:phone": fields may stand in its parts
-	Member string    `json:"member"` // "{user}", "car {number}"
-	Score  Amount    `json:"score"`
-	Op     Mode      `json:"op,omitzero"` // see Update.Op
-	If     Condition `json:"if,omitzero"` // see Update.If
+	Board  string `json:"board"`  // "stars", "fans:{star}", "hot:{genre}:phone": fields may stand in its parts
+	Member string `json:"member"` // "{user}", "car {number}"
+	Score  Amount `json:"score,omitzero"`
+	// Columns, on a board with columns, takes the place of Score; see Update.Columns. nil on another board.
+	Columns ColumnAmounts `json:"columns,omitzero"`
+	Op      Mode          `json:"op,omitzero"` // see Update.Op
+	If      Condition     `json:"if,omitzero"` // see Update.If
 	// Data is an object; a string in it that is a field, such as "{user}", is replaced by the field's value.
 	Data jsontext.Value `json:"data,omitzero"`
 }
 
 // Amount is "{flowers}", "-{flowers}", or an integer, which is a number in JSON.
 type Amount string
+
+// ColumnAmounts are the amounts of an update's columns, by the name of the column.
+type ColumnAmounts map[string]Amount
+
+// MarshalJSON writes the amounts in the order of their names, so that equal amounts are equal texts.
+func (c ColumnAmounts) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]Amount(c), json.Deterministic(true))
+}
 
 // FieldType is the type of an event's field, which follows from its uses.
 type FieldType int
@@ -92,6 +104,7 @@ type target struct {
 	parts  []template
 	member template
 	score  amount
+	column map[string]amount // nil for an update with a score
 	op     Mode
 	cond   Condition
 	data   template // JSON; a field's value is inserted as it came
@@ -168,6 +181,9 @@ func digestOf(updates []Target) string {
 		for _, s := range []string{t.Board, t.Member, string(t.Score), string(t.Op), string(t.If), string(t.Data)} {
 			b = append(append(b, s...), keyspace.FieldSep...)
 		}
+		for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
+			b = append(append(append(append(b, name...), keyspace.FieldSep...), t.Columns[name]...), keyspace.FieldSep...)
+		}
 		b = append(b, keyspace.RecordSep...)
 	}
 	return Digest(b)
@@ -178,7 +194,7 @@ func digestOf(updates []Target) string {
 func (c *compiledEvent) compile(path string, t *Target) (target, error) {
 	compiled := target{op: t.Op, cond: t.If}
 	if err := cmp.Or(c.compileBoard(path+".board", t.Board, &compiled), c.compileMember(path+".member", t.Member, &compiled),
-		c.compileScore(path+".score", string(t.Score), &compiled),
+		c.compileScore(path, t, &compiled),
 		optional(path+".op", t.Op, Sum, Best, Last), optional(path+".if", t.If, Exists, Absent)); err != nil {
 		return compiled, err
 	}
@@ -237,37 +253,56 @@ func (c *compiledEvent) compileMember(path, member string, t *target) error {
 	return nil
 }
 
-func (c *compiledEvent) compileScore(path, score string, t *target) error {
+func (c *compiledEvent) compileScore(path string, t *Target, compiled *target) (err error) {
+	if t.Columns == nil {
+		compiled.score, err = c.compileAmount(path+".score", string(t.Score))
+		return err
+	}
+	if t.Score != "" {
+		return Invalid(path+".score", "cannot stand beside columns")
+	}
+	if n := len(t.Columns); n == 0 || n > MaxColumns {
+		return Invalid(path+".columns", fmt.Sprintf("has %d columns; want 1 to %d", n, MaxColumns))
+	}
+	compiled.column = make(map[string]amount, len(t.Columns))
+	for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
+		if compiled.column[name], err = c.compileAmount(FieldPath(path+".columns", name), string(t.Columns[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *compiledEvent) compileAmount(path, score string) (a amount, err error) {
 	if score == "" {
-		return Invalid(path, "is missing")
+		return a, Invalid(path, "is missing")
 	}
 	if integerText.MatchString(score) {
 		n, err := strconv.ParseInt(score, 10, 64)
 		if err != nil || n < -MaxScore || n > MaxScore {
-			return Invalid(path, fmt.Sprintf("is %s; want an integer within ±%d", Clip(score), int64(MaxScore)))
+			return a, Invalid(path, fmt.Sprintf("is %s; want an integer within ±%d", Clip(score), int64(MaxScore)))
 		}
-		t.score = amount{n: n}
-		return nil
+		return amount{n: n}, nil
 	}
 	text, minus := strings.CutPrefix(score, "-")
 	p, err := parseTemplate(text)
 	if err != nil {
-		return Invalid(path, err.Error())
+		return a, Invalid(path, err.Error())
 	}
 	if len(p) != 1 || p[0].field == "" {
-		return Invalid(path,
+		return a, Invalid(path,
 			fmt.Sprintf("is %q; want an integer, a single field such as {flowers}, or a negated field such as -{flowers}", Clip(score)))
 	}
-	t.score = amount{field: p[0].field, n: 1}
+	a = amount{field: p[0].field, n: 1}
 	if minus {
-		t.score.n = -1
+		a.n = -1
 	}
-	u := c.use(t.score.field)
+	u := c.use(a.field)
 	if u.text != "" {
-		return Invalid(path, fmt.Sprintf("uses the field %s as an integer; %s uses it as text", t.score.field, u.text))
+		return a, Invalid(path, fmt.Sprintf("uses the field %s as an integer; %s uses it as text", a.field, u.text))
 	}
 	u.integer = cmp.Or(u.integer, path)
-	return nil
+	return a, nil
 }
 
 func (c *compiledEvent) compileData(path string, t *Target, compiled *target) error {
@@ -338,6 +373,25 @@ func (t Target) Conflict(d Board) (is, field, reason string) {
 			t.Op, d.Name, d.Mode)
 	case d.IsWindowed() && !d.IsLive() && t.Data != nil:
 		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built; omit it", d.Name)
+	}
+	return t.columnsConflict(d)
+}
+
+// columnsConflict is Conflict for the columns of a board, or of the update.
+func (t Target) columnsConflict(d Board) (is, field, reason string) {
+	switch {
+	case d.Name == "" || d.Columns == nil && t.Columns == nil:
+		return "", "", ""
+	case d.Columns == nil:
+		return "columns", ".columns", fmt.Sprintf("does not apply to %s, which has no columns; want score", d.Name)
+	case t.Columns == nil:
+		return "columns", ".score", fmt.Sprintf("does not apply to %s, which has columns; want %s", d.Name, d.Columns.example())
+	}
+	if fault, is := errors.AsType[*FieldError](checkKnown(d.Columns, ".columns", t.Columns)); is {
+		return "columns", fault.Field, fault.Reason
+	}
+	if name := missingColumn(d.Columns, t.Columns, cmp.Or(t.Op, d.Mode)); name != "" {
+		return "columns", ".columns", fmt.Sprintf("lacks %s; only an update with op sum may leave columns out", name)
 	}
 	return "", "", ""
 }

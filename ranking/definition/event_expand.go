@@ -161,12 +161,15 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 			return BoardUpdate{}, Invalid(x.longest(p, text), fmt.Sprintf("makes a part of board %s that %s", t.base, reason))
 		}
 	}
-	u := Update{Member: t.member.expand(text), Score: t.score.n, Op: t.op, If: t.cond}
+	u := Update{Member: t.member.expand(text), Op: t.op, If: t.cond}
 	if reason := cmp.Or(TextFault(u.Member, MaxIDBytes), dotFault(u.Member)); reason != "" {
 		return BoardUpdate{}, Invalid(x.longest(t.member, text), fmt.Sprintf("makes a member of board %s that %s", t.base, reason))
 	}
-	if t.score.field != "" {
-		u.Score *= x.integer[t.score.field]
+	if u.Score = x.amount(t.score); t.column != nil {
+		u.Columns = make(map[string]int64, len(t.column))
+		for name, a := range t.column {
+			u.Columns[name] = x.amount(a)
+		}
 	}
 	if t.data != nil {
 		value := func(field string) string { return x.json[field] }
@@ -178,6 +181,13 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 	}
 	err := u.checkEffect()
 	return BoardUpdate{Board: n.Instance(), Update: u}, err
+}
+
+func (x *expansion) amount(a amount) int64 {
+	if a.field == "" {
+		return a.n
+	}
+	return a.n * x.integer[a.field]
 }
 
 // longest returns the field of p with the longest value; of several such fields the first.

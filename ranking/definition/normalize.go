@@ -32,7 +32,7 @@ func (d Board) Normalize() (Board, error) {
 		return d, err
 	}
 	for _, check := range []func(*Board, FamilyName) error{
-		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow,
+		(*Board).checkRules, (*Board).checkColumns, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow,
 		(*Board).checkHistory, (*Board).checkShards, (*Board).checkApplies, (*Board).checkCalendar, (*Board).checkBounds,
 		(*Board).checkNames, (*Board).checkPages,
 	} {
@@ -269,17 +269,24 @@ func (d *Board) checkPages(FamilyName) error {
 	if err := CheckKind(d.Kind); err != nil {
 		return err
 	}
-	if err := d.Display.Unit.normalize("display.unit", func(text string) string { return lengthFault(text, maxUnitChars) }); err != nil {
+	return d.Display.normalize("display")
+}
+
+func (d *Display) normalize(path string) error {
+	if err := d.Unit.normalize(path+".unit", func(text string) string { return lengthFault(text, maxUnitChars) }); err != nil {
 		return err
 	}
-	if n := d.Display.Decimals; n < 0 || n > maxDecimals {
-		return Invalid("display.decimals", fmt.Sprintf("is %d; want 0 to %d", n, maxDecimals))
+	if n := d.Decimals; n < 0 || n > maxDecimals {
+		return Invalid(path+".decimals", fmt.Sprintf("is %d; want 0 to %d", n, maxDecimals))
 	}
-	if f := d.Display.Format; f != "" && f != displayTime {
-		return Invalid("display.format", fmt.Sprintf("is %q; want %s", Clip(f), displayTime))
+	if f := d.Format; f != "" && f != displayTime {
+		return Invalid(path+".format", fmt.Sprintf("is %q; want %s", Clip(f), displayTime))
 	}
 	return nil
 }
+
+// isGiven reports whether a definition gives any field of d.
+func (d *Display) isGiven() bool { return d.Unit != nil || d.Decimals != 0 || d.Format != "" }
 
 // optional refuses a value that is not allowed. It allows an empty one.
 func optional[S ~string](field string, value S, allowed ...S) error {

@@ -199,6 +199,8 @@ func (u *Union) CheckSources(defined map[string]Board) error {
 			return Invalid(path, fmt.Sprintf("is %s, but there is no such board; define it first", u.Of[i]))
 		case d.Union != nil:
 			return Invalid(path, fmt.Sprintf("is %s, which is a union itself; name its sources instead", u.Of[i]))
+		case d.Columns != nil:
+			return Invalid(path, fmt.Sprintf("is %s, which has columns, whose scores no union can add; omit it", u.Of[i]))
 		case d.Period == "" && u.Last > 1:
 			return Invalid("union.last", fmt.Sprintf("is %d, but %s has no periods; want 1, or omit it", u.Last, u.Of[i]))
 		case d.Period != "" && u.Last > *d.Keep+1:

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,8 +19,12 @@ import (
 type Update struct {
 	Member string // an id that CheckMember accepts
 	Score  int64  // within ±MaxScore
-	Op     Mode   // says how Score changes the score; "" means the board's mode, the only one on a board with a window
-	ID     string // request id, by the rule of Member: updates with the same id count once; "" for none
+	// Columns are the values of columns by their names, each within ±MaxScore. On a board with columns they take the place of
+	// Score, which is 0; with another Op than Sum it may be what the columns make. With Sum the columns left out are 0; with
+	// another Op each column is given. nil on another board.
+	Columns map[string]int64
+	Op      Mode   // says how Score changes the score; "" means the board's mode, the only one on a board with a window
+	ID      string // request id, by the rule of Member: updates with the same id count once; "" for none
 
 	// If is the condition under which the update takes effect; "" means always. For other
 	// members it changes nothing, and its Result holds the standing as it is.
@@ -82,6 +88,15 @@ func (u *Update) checkEffect() (err error) {
 		return &FieldError{Field: "score", Reason: fmt.Sprintf("is %d; want an integer within ±%d", u.Score, int64(MaxScore)),
 			Kind: ErrOutOfRange}
 	}
+	if len(u.Columns) > MaxColumns {
+		return Invalid("columns", fmt.Sprintf("has %d columns; want at most %d", len(u.Columns), MaxColumns))
+	}
+	for name, n := range u.Columns {
+		if n < -MaxScore || n > MaxScore {
+			return &FieldError{Field: FieldPath("columns", name), Reason: fmt.Sprintf("is %d; want an integer within ±%d", n, int64(MaxScore)),
+				Kind: ErrOutOfRange}
+		}
+	}
 	if err := cmp.Or(optional("op", u.Op, Sum, Best, Last), optional("if", u.If, Exists, Absent)); err != nil {
 		return err
 	}
@@ -112,6 +127,12 @@ func (u Update) Digest(more string) string {
 	if !u.At.IsZero() {
 		b = append(b, keyspace.RecordSep...)
 		b = strconv.AppendInt(b, u.At.UnixMilli(), 10)
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.Columns)) {
+		if n := u.Columns[name]; n != 0 { // a column that is left out is 0
+			b = append(append(append(b, keyspace.RecordSep...), name...), keyspace.FieldSep...)
+			b = strconv.AppendInt(b, n, 10)
+		}
 	}
 	return Digest(b)
 }

@@ -47,10 +47,11 @@
 --                      be; '1': scores are those of the moment, '0': the result is built, and results
 --                      hold no scores; '1': apply the updates even if more events are over than
 --                      one call removes
+--      21 columns      'sign min max' of each column of a score, from the left, see columns.lua; '' for none
 --      then six to eight for each update:
 --         op           sum, best, last, set (as last, without max change), remove or undo
 --         member
---         score        canonical decimal
+--         score        canonical decimal; of a sum on a board with columns, that of each column
 --         id           request id; '' for none
 --         digest       14 bytes that tell this update from another one under the same id: 11 of all but the
 --                      op; the letter of the op, and '=' if that is the mode of the board, else '-'; and
@@ -80,6 +81,7 @@
 --           'i ' µs  the board has no room for the id, until so much later
 --           'r'      score out of range
 --           'c'      change out of range
+--           '1'      to '8': a column, from the left, out of its range
 --           's'      a sum on a board with a limit
 --           'g'      the member to remove is not there
 --           'w'      with a window: an op that is not the mode
@@ -107,6 +109,11 @@ local over -- ms; an event counts from then on, and not before
 if windowed then
   events, tallies, forgotten, lock = KEYS[11], KEYS[12], KEYS[13], KEYS[14]
   over = floor(now / 1000) - length
+end
+local columns -- the functions of columns.lua; nil: the board has none
+if ARGV[21] ~= '' then
+--+ file columns
+  columns = {change = change, less = less}
 end
 local tied = ties == 'shared' or ties == 'dense'
 local ranks, leaving, taking_back -- the functions of rank.lua, leaving.lua and apply_takeback.lua; nil: none is needed

@@ -3,6 +3,7 @@ package rankingtest
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -262,7 +263,7 @@ func (m *Model) idKey(u definition.Update) string {
 
 func (m *Model) apply(u definition.Update) ranking.Outcome {
 	if first, ok := m.known[m.idKey(u)]; ok && u.ID != "" {
-		if first.update != m.meaning(u) {
+		if !reflect.DeepEqual(first.update, m.meaning(u)) {
 			return ranking.Outcome{Err: definition.ErrIDMismatch}
 		}
 		first.result.Duplicate = true

@@ -43,7 +43,7 @@ func (c *Cards) read(ctx context.Context, name string) (cardContent, error) {
 	if page.Final {
 		made.Right = "Final, " + cardTime(board.Definition, page.Ends)
 	}
-	for _, e := range c.entries.Entries(ctx, page.Kind, page.Entries) {
+	for _, e := range c.entries.Entries(ctx, page.Kind, page.Columns, page.Entries) {
 		made.Rows = append(made.Rows, card.Row{
 			Rank: scoretext.Number(e.Rank), Medal: int(min(e.Rank, card.MaxRows)), Name: e.Name, Member: e.Member,
 			Score: scoretext.Score(e.Score, board.Definition.Display, cardLanguage),

@@ -340,11 +340,14 @@ func (r *Reader) tops(ctx context.Context, summaries []*ranking.Summary) [][]ent
 		}
 		var entries []entry.Entry
 		for some := range slices.Chunk(list, ranking.MaxPage) {
-			entries = append(entries, r.entries.Entries(ctx, kind, some)...)
+			entries = append(entries, r.entries.Entries(ctx, kind, nil, some)...)
 		}
 		for _, i := range boards {
 			n := len(summaries[i].Top)
 			tops[i], entries = entries[:n:n], entries[n:]
+			for j := range tops[i] {
+				tops[i][j].Columns = summaries[i].Columns.JSON(tops[i][j].Score)
+			}
 		}
 	}
 	return tops

@@ -92,10 +92,10 @@ func (r *reader) board(ctx context.Context, name string, top int, member string,
 		return &boardState{about: about}
 	}
 	page.Entries = withoutData(page.Entries)
-	frames := hub.PageFrames{Board: name, Profiles: r.entries.Of(ctx, page.Kind, page.Entries)}
+	frames := hub.PageFrames{Board: name, Columns: page.Columns, Profiles: r.entries.Of(ctx, page.Kind, page.Entries)}
 	b := &boardState{about: about, final: page.Final, total: page.Total}
 	b.snapshot = jsonOf(frames.Snapshot(page, infoOf(about)))
-	b.rows = entry.Join(page.Entries, frames.Profiles)
+	b.rows = entry.Join(page.Entries, page.Columns, frames.Profiles)
 	if definition.CheckMember(member) == nil && !listed(b.rows, member) {
 		r.addStanding(ctx, b, page, name, member, around)
 	}
@@ -111,12 +111,13 @@ func (r *reader) addStanding(ctx context.Context, b *boardState, page ranking.Pa
 		if r.guard.Anonymous().MayReadKind(page.Kind) { // the board shows no profile of the member
 			b.meName = r.entries.Profiles(ctx, page.Kind, []string{member})[member].Name
 		}
-		b.me = jsonOf(hub.PageFrames{Board: name}.Standing(page.Seq, page.Total, ranking.Place{Entry: ranking.Entry{Member: member}}))
+		b.me = jsonOf(hub.PageFrames{Board: name, Columns: page.Columns}.Standing(page.Seq, page.Total,
+			ranking.Place{Entry: ranking.Entry{Member: member}}))
 	case err == nil:
 		place := n.Place
 		place.Around = withoutData(place.Around)
-		frames := hub.PageFrames{Board: name, Profiles: r.entries.Of(ctx, page.Kind, place.Around)}
-		for _, e := range entry.Join(place.Around, frames.Profiles) {
+		frames := hub.PageFrames{Board: name, Columns: page.Columns, Profiles: r.entries.Of(ctx, page.Kind, place.Around)}
+		for _, e := range entry.Join(place.Around, page.Columns, frames.Profiles) {
 			if !listed(b.rows, e.Member) && (around > 0 || e.Member == member) {
 				b.below = append(b.below, e)
 			}
@@ -177,7 +178,7 @@ func (r *reader) history(ctx context.Context, name string) *historyEnd {
 	}
 	end := &historyEnd{about: about, recorded: err == nil}
 	if len(h.Steps) > 0 {
-		end.rows = entry.Join(h.Steps[len(h.Steps)-1].Entries, r.entries.History(ctx, h))
+		end.rows = entry.Join(h.Steps[len(h.Steps)-1].Entries, h.Columns, r.entries.History(ctx, h))
 	}
 	return end
 }

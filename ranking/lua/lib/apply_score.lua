@@ -32,6 +32,9 @@
       elseif condition == 'exists' and not had or condition == 'absent' and had then
         score, own = had, false
       elseif op == 'sum' then
+        --+ if whole
+        if columns then amount, result = columns.change(had or 0, ARGV[i + 2]) end
+        --+ end
         score, change = (had or 0) + amount, amount
         if score < min or score > max then result = 'r' end
         --+ if whole

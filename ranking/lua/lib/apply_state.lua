@@ -22,7 +22,7 @@ if windowed then
   length, live, behind = tonumber(length), live == '1', behind == '1'
 end
 local has_data, overrides = ARGV[13]:find('d', 1, true), ARGV[13]:find('o', 1, true)
-first = 21
+first = 22
 --+ end
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated')

@@ -44,7 +44,8 @@ local function undone(result, op, member, had)
   at = tonumber(at, 16)
   if at < tonumber(call('ZSCORE', left, digest_of(member)) or 0) then return had end -- the member left, and came back
   if op == 's' then
-    local less = had - tonumber(score) + (tonumber(old) or 0)
+    local new, before = tonumber(score), tonumber(old) or 0
+    local less = columns and columns.less(had, new, before) or had - new + before
     local to = bounded(less, had)
     if less == 0 or to == 0 then return nil end
     return to

@@ -15,6 +15,7 @@ type Info struct {
 	Kind        string             `json:"kind"`
 	Order       definition.Order   `json:"order,omitzero"` // "asc" where less is better, else ""
 	Display     definition.Display `json:"display,omitzero"`
+	Columns     definition.Columns `json:"columns,omitzero"` // nil: a score is one number
 	Window      string             `json:"window,omitzero"`  // of a rolling window, such as "3h"
 	History     string             `json:"history,omitzero"` // step at which the board records its history, such as "1m"
 	Period      *Span              `json:"period"`           // null: the board has neither periods nor bounds
@@ -32,7 +33,7 @@ type Span struct {
 // New returns the Info of a board.
 func New(a ranking.About) Info {
 	d := a.Definition
-	info := Info{Title: a.Title, Description: a.Description, Icon: d.Icon, Kind: d.Kind, Display: d.Display}
+	info := Info{Title: a.Title, Description: a.Description, Icon: d.Icon, Kind: d.Kind, Display: d.Display, Columns: d.Columns}
 	if d.Order == definition.Asc {
 		info.Order = d.Order
 	}

@@ -13,12 +13,13 @@ import (
 
 // Entry is an entry of a board.
 type Entry struct {
-	Rank   int64          `json:"rank"`
-	Member string         `json:"member"`
-	Score  int64          `json:"score"`
-	Name   string         `json:"name,omitzero"` // of the member's profile, like Avatar
-	Avatar string         `json:"avatar,omitzero"`
-	Data   jsontext.Value `json:"data,omitzero"`
+	Rank    int64          `json:"rank"`
+	Member  string         `json:"member"`
+	Score   int64          `json:"score"`
+	Columns jsontext.Value `json:"columns,omitzero"` // of the score, on a board with columns
+	Name    string         `json:"name,omitzero"`    // of the member's profile, like Avatar
+	Avatar  string         `json:"avatar,omitzero"`
+	Data    jsontext.Value `json:"data,omitzero"`
 }
 
 // Data encodes the data of an entry; nil for none.
@@ -56,18 +57,18 @@ type Reader struct {
 }
 
 // Entries encodes entries of a board, each with the profile of its member, if the member has one.
-// kind is the board's. It reads all profiles that the node does not cache in one call, within ctx.
+// kind and columns are the board's. It reads all profiles that the node does not cache in one call, within ctx.
 // If that fails, the answer goes out without those profiles: its scores are right.
-func (r *Reader) Entries(ctx context.Context, kind string, list []ranking.Entry) []Entry {
-	return Join(list, r.Of(ctx, kind, list))
+func (r *Reader) Entries(ctx context.Context, kind string, columns definition.Columns, list []ranking.Entry) []Entry {
+	return Join(list, columns, r.Of(ctx, kind, list))
 }
 
 // Join encodes entries of a board, each with the profile of its member, if profiles has one.
-func Join(list []ranking.Entry, profiles map[string]ranking.Profile) []Entry {
+func Join(list []ranking.Entry, columns definition.Columns, profiles map[string]ranking.Profile) []Entry {
 	entries := make([]Entry, len(list))
 	for i, e := range list {
 		p := profiles[e.Member]
-		entries[i] = Entry{e.Rank, e.Member, e.Score, p.Name, p.Avatar, Data(e.Data)}
+		entries[i] = Entry{e.Rank, e.Member, e.Score, columns.JSON(e.Score), p.Name, p.Avatar, Data(e.Data)}
 	}
 	return entries
 }

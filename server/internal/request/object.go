@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,6 +161,29 @@ func (f *Fields) Score(name string) (score int64) {
 	return score
 }
 
+// Columns decodes the values of columns, by their names; nil without the field.
+func (f *Fields) Columns(name string) map[string]int64 {
+	if !f.Has(name) {
+		return nil
+	}
+	if k := f.object[name].Kind(); k != '{' {
+		f.refuse(name, "is "+kinds[k]+"; want an object with the value of each column")
+		return nil
+	}
+	o, err := ParseObject(name, f.object[name])
+	f.Check(err)
+	values := make(map[string]int64, len(o))
+	for _, column := range slices.Sorted(maps.Keys(o)) {
+		path := definition.FieldPath(name, column)
+		digits, err := digitsOf(path, o[column])
+		if err == nil {
+			values[column], err = definition.ParseScore(path, digits)
+		}
+		f.Check(err)
+	}
+	return values
+}
+
 // Integer decodes an integer from low to high; an error without the field.
 func (f *Fields) Integer(name string, low, high int64) int64 {
 	digits, err := f.digits(name)
@@ -191,9 +215,15 @@ func (f *Fields) OptionalBoolean(name string) bool {
 // digits are the text of a number; an error without the field.
 func (f *Fields) digits(name string) (string, error) {
 	v, there := f.object[name]
-	switch {
-	case !there:
+	if !there {
 		return "", definition.Invalid(name, "is missing")
+	}
+	return digitsOf(name, v)
+}
+
+// digitsOf are the text of a number.
+func digitsOf(name string, v jsontext.Value) (string, error) {
+	switch {
 	case v.Kind() == '"':
 		return "", definition.Invalid(name, "is a string; want an integer, without quotes")
 	case v.Kind() != '0':

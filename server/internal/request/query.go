@@ -150,6 +150,17 @@ func (q *Query) Score(name string) *int64 {
 	return &n
 }
 
+// Columns reads the values of columns, such as solved:5,penalty:320; nil without the parameter.
+func (q *Query) Columns(name string) map[string]int64 {
+	text, there := q.Get(name)
+	if !there {
+		return nil
+	}
+	values, err := definition.ParseColumns(name, text)
+	q.Err = cmp.Or(q.Err, err)
+	return values
+}
+
 // Time reads a time by RFC 3339; the zero time without the parameter.
 func (q *Query) Time(name string) time.Time {
 	s, ok := q.Get(name)
