@@ -32,6 +32,8 @@ type HiddenPage struct {
 	Members []HiddenMember
 	Next    string // the id after which the next page begins; "" on the last page
 	Total   int    // members of the whole list; it may be some seconds old
+
+	Columns definition.Columns // of the scores, of a board; nil without columns
 }
 
 // Hidden lists the hidden members of a board by member id: those after an id, limit at most (1 to
@@ -63,6 +65,7 @@ func (s *Store) Hidden(ctx context.Context, board, after string, limit int) (Hid
 			order: m.compiled.Order,
 		}
 		page, err = l.page(ctx, after, limit)
+		page.Columns = m.compiled.Columns
 	}
 	if err != nil {
 		return HiddenPage{}, fmt.Errorf("read the hidden members of %q: %w", board, err)

@@ -28,24 +28,31 @@ const (
 	csvType    = "text/csv"
 )
 
-// csvColumns are the columns of an export.
+// rowFields are the fields of a line of an export.
+var rowFields = []string{"member", "score", "columns", "data"}
+
+// csvColumns are the columns of an export. Those of a score, on a board with columns, follow the score: columnPrefix stands before
+// their names.
 var csvColumns = []string{"member", "score", "data"}
+
+const columnPrefix = "columns."
 
 // rowJSON is a line of an export.
 type rowJSON struct {
-	Member string         `json:"member"`
-	Score  int64          `json:"score"`
-	Data   jsontext.Value `json:"data,omitzero"`
+	Member  string         `json:"member"`
+	Score   int64          `json:"score"`
+	Columns jsontext.Value `json:"columns,omitzero"`
+	Data    jsontext.Value `json:"data,omitzero"`
 }
 
 // entryEncoder writes entries of an export. For an entry without data, CSV has an empty column and
 // NDJSON leaves the field out.
-type entryEncoder func(w io.Writer, entries []ranking.Entry) error
+type entryEncoder func(w io.Writer, page ranking.Page) error
 
 // encodeNDJSON escapes U+2028 and U+2029, which some programs treat as ends of a line.
-func encodeNDJSON(w io.Writer, entries []ranking.Entry) error {
-	for _, e := range entries {
-		line, err := json.Marshal(rowJSON{e.Member, e.Score, entry.Data(e.Data)}, jsontext.EscapeForJS(true))
+func encodeNDJSON(w io.Writer, page ranking.Page) error {
+	for _, e := range page.Entries {
+		line, err := json.Marshal(rowJSON{e.Member, e.Score, page.Columns.JSON(e.Score), entry.Data(e.Data)}, jsontext.EscapeForJS(true))
 		if err != nil {
 			return fmt.Errorf("encode an entry: %w", err)
 		}
@@ -56,10 +63,15 @@ func encodeNDJSON(w io.Writer, entries []ranking.Entry) error {
 	return nil
 }
 
-func encodeCSV(w io.Writer, entries []ranking.Entry) error {
+func encodeCSV(w io.Writer, page ranking.Page) error {
 	lines := csv.NewWriter(w)
-	for _, e := range entries {
-		if err := lines.Write([]string{e.Member, strconv.FormatInt(e.Score, 10), e.Data}); err != nil {
+	for _, e := range page.Entries {
+		line := []string{e.Member, strconv.FormatInt(e.Score, 10)}
+		values := page.Columns.Unpack(e.Score)
+		for i := range page.Columns {
+			line = append(line, strconv.FormatInt(values[i], 10))
+		}
+		if err := lines.Write(append(line, e.Data)); err != nil {
 			return err
 		}
 	}
@@ -67,15 +79,24 @@ func encodeCSV(w io.Writer, entries []ranking.Entry) error {
 	return lines.Error()
 }
 
+// csvHead is the first line of an export as CSV.
+func csvHead(columns definition.Columns) string {
+	head := csvColumns[0] + "," + csvColumns[1]
+	for _, c := range columns {
+		head += "," + columnPrefix + c.Name
+	}
+	return head + "," + csvColumns[2] + "\n"
+}
+
 // getExport streams a whole board in its order, without hidden members. If an error occurs in the
 // middle, it aborts the connection, so that no client takes a part for the whole.
 func (s *Server) getExport(c *echo.Context) error {
 	q := request.ReadQuery(c, "format")
 	format, given := q.Get("format")
-	contentType, head, write := ndjsonType, "", entryEncoder(encodeNDJSON)
+	contentType, write := ndjsonType, entryEncoder(encodeNDJSON)
 	switch {
 	case format == "csv":
-		contentType, head, write = csvType+"; charset=utf-8", "member,score,data\n", encodeCSV
+		contentType, write = csvType+"; charset=utf-8", encodeCSV
 	case given && format != "ndjson" && q.Err == nil:
 		q.Err = definition.Invalid("format", "want ndjson or csv")
 	}
@@ -111,9 +132,11 @@ func (s *Server) getExport(c *echo.Context) error {
 			if c.Request().Method == http.MethodHead {
 				return nil
 			}
-			out.WriteString(head) // out keeps an error for Flush
+			if format == "csv" {
+				out.WriteString(csvHead(page.Columns)) // out keeps an error for Flush
+			}
 		}
-		if err := cmp.Or(write(out, page.Entries), out.Flush()); err != nil {
+		if err := cmp.Or(write(out, page), out.Flush()); err != nil {
 			panic(http.ErrAbortHandler) // the client has disconnected, or accepts nothing
 		}
 	}

@@ -210,14 +210,17 @@ func parseObjectLine(line []byte) (row ranking.Row, err error) {
 	if err != nil {
 		return row, err
 	}
-	f := o.Fields(csvColumns...)
+	f := o.Fields(rowFields...)
 	row.Member = f.RequiredText("member")
 	f.Check(definition.CheckMember(row.Member))
 	if f.Has("data") {
 		row.Data, err = definition.CompactData(f.Value("data"))
 		f.Check(err)
 	}
-	row.Score = f.Score("score") // last: a score out of range does not stop the import
+	row.Columns = f.Columns("columns")
+	if row.Columns == nil || f.Has("score") { // an export has both
+		row.Score = f.Score("score") // last: a score out of range does not stop the import
+	}
 	return row, f.Err
 }
 
@@ -250,19 +253,33 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 			return row, err
 		}
 	}
-	row.Score, err = definition.ParseScore("score", value("score"))
+	for i, name := range l.columns {
+		if column, is := strings.CutPrefix(name, columnPrefix); is {
+			if row.Columns == nil {
+				row.Columns = make(map[string]int64)
+			}
+			if row.Columns[column], err = definition.ParseScore(definition.FieldPath("columns", column), values[i]); err != nil {
+				return row, err
+			}
+		}
+	}
+	if row.Columns == nil || slices.Contains(l.columns, "score") {
+		row.Score, err = definition.ParseScore("score", value("score"))
+	}
 	return row, err
 }
 
 // name reads the names of the columns.
 func (l *csvLines) name(names []string) error {
+	isColumn := func(name string) bool { return strings.HasPrefix(name, columnPrefix) }
 	for i, name := range names {
-		if !slices.Contains(csvColumns, name) || slices.Contains(names[:i], name) {
-			return definition.Invalid(lineField, fmt.Sprintf("names the column %.30q; want member, score and data, each once", name))
+		if !slices.Contains(csvColumns, name) && !isColumn(name) || slices.Contains(names[:i], name) {
+			return definition.Invalid(lineField, fmt.Sprintf("names the column %.30q; want member, score and data, each once, and on a board "+
+				"with columns %ssolved and so on", name, columnPrefix))
 		}
 	}
 	for _, name := range csvColumns[:2] {
-		if !slices.Contains(names, name) {
+		if !slices.Contains(names, name) && !(name == "score" && slices.ContainsFunc(names, isColumn)) {
 			return definition.Invalid(lineField, fmt.Sprintf("has no column %s; the first line names the columns", name))
 		}
 	}

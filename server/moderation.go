@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
@@ -106,11 +107,16 @@ func (s *Server) hiddenOn(ctx context.Context, board, after string, limit int) (
 	page, err := s.store.Hidden(ctx, board, after, limit)
 	j := hiddenListJSON{Board: board, Total: page.Total, Hidden: make([]any, len(page.Members)), Cursor: newNameCursor(page.Next)}
 	for i, h := range page.Members {
-		j.Hidden[i] = struct {
-			Member     string `json:"member"`
-			Score      *int64 `json:"score"`
-			Everywhere bool   `json:"everywhere"`
-		}(h)
+		one := struct {
+			Member     string         `json:"member"`
+			Score      *int64         `json:"score"`
+			Columns    jsontext.Value `json:"columns,omitzero"`
+			Everywhere bool           `json:"everywhere"`
+		}{h.Member, h.Score, nil, h.Everywhere}
+		if h.Score != nil {
+			one.Columns = page.Columns.JSON(*h.Score)
+		}
+		j.Hidden[i] = one
 	}
 	return j, err
 }

@@ -96,9 +96,6 @@ func readUpdate(f *request.Fields, key string) (u definition.Update, err error) 
 // missingScore is what an error says about a score that is not there: only the store knows whether the board has columns.
 const missingScore = "is missing; on a board with columns want columns"
 
-// errScoreAndColumns is the error of two scores, of which one is given as columns.
-var errScoreAndColumns = definition.Invalid("score", "cannot stand beside columns")
-
 // readScore decodes the score of an update, or its columns. The store refuses that which the board does not take.
 func readScore(f *request.Fields) (score int64, columns map[string]int64) {
 	switch columns = f.Columns("columns"); {
@@ -107,7 +104,7 @@ func readScore(f *request.Fields) (score int64, columns map[string]int64) {
 	case !f.Has("columns"):
 		score = f.Score("score")
 	case f.Has("score"):
-		f.Check(errScoreAndColumns)
+		f.Check(definition.ErrTwoScores)
 	}
 	return score, columns
 }

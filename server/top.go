@@ -79,7 +79,7 @@ func (s *Server) getAt(c *echo.Context) error {
 	case score == nil && columns == nil:
 		return definition.Invalid("score", missingScore)
 	case score != nil && columns != nil:
-		return errScoreAndColumns
+		return definition.ErrTwoScores
 	}
 	return s.okPage(c, q.Key(), limit, func(ctx context.Context) (any, error) {
 		var at ranking.ScorePosition

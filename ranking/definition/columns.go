@@ -181,12 +181,15 @@ func (c Columns) Amounts(u Update, op Mode) ([]int64, error) {
 	switch {
 	case u.Score == 0:
 	case op == Sum:
-		return nil, Invalid("score", "cannot stand beside columns")
+		return nil, ErrTwoScores
 	case u.Score != c.Pack(amounts):
 		return nil, Invalid("score", fmt.Sprintf("is %d, but the columns beside it make %d; omit it", u.Score, c.Pack(amounts)))
 	}
 	return amounts, nil
 }
+
+// ErrTwoScores is the error of an update that has both a score and columns.
+var ErrTwoScores = Invalid("score", "cannot stand beside columns")
 
 // OutOfRange is the error of an update that would leave the range of a column.
 func (c Columns) OutOfRange(i int) error {

@@ -23,7 +23,7 @@ const originField = "rankcast:entry"
 const eventField = "event"
 
 // updateFields are the fields of an entry with an update.
-var updateFields = []string{"board", "member", "score", "id", "op", "if", "data", "at"}
+var updateFields = []string{"board", "member", "score", "columns", "id", "op", "if", "data", "at"}
 
 // Codes of dead letters beside those of Config.Explain. The updates of such an entry may have counted.
 const (
@@ -180,15 +180,25 @@ func (m *message) decodeUpdate(id string, f fields) (err error) {
 				"is not a field of an update; want "+strings.Join(updateFields, ", ")+"; or event and the fields of the event")
 		}
 	}
+	columns, hasColumns := f["columns"]
 	for _, name := range updateFields[:3] {
-		if _, there := f[name]; !there {
+		if _, there := f[name]; !there && !(name == "score" && hasColumns) {
 			return definition.Invalid(name, "is missing")
 		}
 	}
 	m.board, m.updates = f["board"], 1
 	u := &m.update
 	u.Member, u.ID = f["member"], id
-	if u.Score, err = definition.ParseScore("score", f["score"]); err != nil {
+	score, hasScore := f["score"]
+	switch {
+	case hasScore && hasColumns:
+		return definition.ErrTwoScores
+	case hasColumns:
+		u.Columns, err = definition.ParseColumns("columns", columns)
+	default:
+		u.Score, err = definition.ParseScore("score", score)
+	}
+	if err != nil {
 		return err
 	}
 	op, err := f.optional("op")
