@@ -3,6 +3,7 @@
 package scoretext
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,6 +25,26 @@ func Short(score int64, d definition.Display, tag string) string {
 		text = compact(score, d.Decimals, tag)
 	}
 	return withUnit(text, d, tag)
+}
+
+// Columns writes the columns of a score, each as Short; nil on a board without columns.
+func Columns(columns definition.Columns, score int64, tag string) (texts []string) {
+	values := columns.Unpack(score)
+	for i, c := range columns {
+		texts = append(texts, Short(values[i], c.Display, tag))
+	}
+	return texts
+}
+
+// Head is the head of a column: its title in the language of a tag, or else its name.
+func Head(c definition.Column, tag string) string { return cmp.Or(c.Title.In(tag), c.Name) }
+
+// Of is Short for the score of a board; on a board with columns it is all of them in one text.
+func Of(d definition.Board, score int64, tag string) string {
+	if d.Columns == nil {
+		return Short(score, d.Display, tag)
+	}
+	return strings.Join(Columns(d.Columns, score, tag), " · ")
 }
 
 // fullLength is FULL_LENGTH of web/kit/row.js.

@@ -43,10 +43,13 @@ func (c *Cards) read(ctx context.Context, name string) (cardContent, error) {
 	if page.Final {
 		made.Right = "Final, " + cardTime(board.Definition, page.Ends)
 	}
-	for _, e := range c.entries.Entries(ctx, page.Kind, page.Columns, page.Entries) {
+	for _, column := range page.Columns {
+		made.Heads = append(made.Heads, scoretext.Head(column, cardLanguage))
+	}
+	for _, e := range c.entries.Entries(ctx, page.Kind, nil, page.Entries) {
 		made.Rows = append(made.Rows, card.Row{
 			Rank: scoretext.Number(e.Rank), Medal: int(min(e.Rank, card.MaxRows)), Name: e.Name, Member: e.Member,
-			Score: scoretext.Score(e.Score, board.Definition.Display, cardLanguage),
+			Score: scoretext.Score(e.Score, board.Definition.Display, cardLanguage), Values: scoretext.Columns(page.Columns, e.Score, cardLanguage),
 		})
 	}
 	return cardContent{cardKey{board: name}, made}, nil

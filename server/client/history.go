@@ -56,9 +56,10 @@ type HistoryHead struct {
 
 // HistoryEntry is one of the first ten entries of a step.
 type HistoryEntry struct {
-	Rank   int64  `json:"rank"` // from 1
-	Member string `json:"member"`
-	Score  int64  `json:"score"`
+	Rank    int64   `json:"rank"` // from 1
+	Member  string  `json:"member"`
+	Score   int64   `json:"score"`
+	Columns Columns `json:"columns,omitzero"` // like Entry's
 }
 
 // HistoryStep is the first ten entries from At on, until the next step.
@@ -88,6 +89,7 @@ type MemberStep struct {
 	GapFrom time.Time `json:"gap_from"` // like HistoryStep's
 	Rank    *int64    `json:"rank"`     // from 1; nil while the member is not among the first ten; Score likewise
 	Score   *int64    `json:"score"`
+	Columns Columns   `json:"columns,omitzero"` // like Entry's
 }
 
 // BestRank is the best rank of a member at the steps of all kept periods.

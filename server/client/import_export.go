@@ -18,9 +18,10 @@ const ndjsonType = "application/x-ndjson"
 
 // Row is one member of an export or import.
 type Row struct {
-	Member string         `json:"member"`
-	Score  int64          `json:"score"`
-	Data   jsontext.Value `json:"data,omitzero"` // like Update.Data
+	Member  string         `json:"member"`
+	Score   int64          `json:"score"`
+	Columns Columns        `json:"columns,omitzero"` // of Score, on a board with columns; an import may leave Score 0 beside them
+	Data    jsontext.Value `json:"data,omitzero"`    // like Update.Data
 }
 
 // Export streams a whole board in its order. A board may have any number of members, and the stream may

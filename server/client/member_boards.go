@@ -26,12 +26,14 @@ type MemberBoards struct {
 // MemberBoard is a member's place on a board, in the current period.
 type MemberBoard struct {
 	Head
-	Rank       int64          `json:"rank"` // from 1
-	Score      int64          `json:"score"`
-	Data       jsontext.Value `json:"data"`       // like Entry's
-	Total      int64          `json:"total"`      // members on the board
-	Percentile float64        `json:"percentile"` // like MemberEntry's
-	ToNext     *int64         `json:"to_next"`    // likewise
+	Rank          int64          `json:"rank"` // from 1
+	Score         int64          `json:"score"`
+	Columns       Columns        `json:"columns,omitzero"`         // like Entry's
+	Data          jsontext.Value `json:"data"`                     // like Entry's
+	Total         int64          `json:"total"`                    // members on the board
+	Percentile    float64        `json:"percentile"`               // like MemberEntry's
+	ToNext        *int64         `json:"to_next"`                  // likewise
+	ToNextColumns Columns        `json:"to_next_columns,omitzero"` // likewise
 }
 
 // MemberBoards reads a page of the boards of a kind, such as "user", on which a member stands. It has only boards that

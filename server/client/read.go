@@ -12,9 +12,10 @@ import (
 
 // Entry is a member's rank and score on a board.
 type Entry struct {
-	Rank   int64  `json:"rank"` // from 1
-	Member string `json:"member"`
-	Score  int64  `json:"score"`
+	Rank    int64   `json:"rank"` // from 1
+	Member  string  `json:"member"`
+	Score   int64   `json:"score"`
+	Columns Columns `json:"columns,omitzero"` // of Score; nil on a board without columns
 	// Name and Avatar are from the member's profile; "" for none. They may hold any characters
 	// except control characters: a page must escape them.
 	Name   string `json:"name,omitzero"`
@@ -35,6 +36,9 @@ type Query struct {
 	// MinScore and MaxScore are inclusive bounds of the scores, within ±MaxScore. Default nil:
 	// no bound.
 	MinScore, MaxScore *int64
+	// MinColumns and MaxColumns take their place on a board with columns: MinColumns ranks lower, and a column that is left out is
+	// 0. Default nil: no bound.
+	MinColumns, MaxColumns Columns
 }
 
 func (q Query) values() url.Values {
@@ -43,6 +47,8 @@ func (q Query) values() url.Values {
 	set(v, "cursor", q.Cursor)
 	set(v, "from_rank", q.FromRank)
 	setScores(v, q.MinScore, q.MaxScore)
+	q.MinColumns.set(v, "min_columns")
+	q.MaxColumns.set(v, "max_columns")
 	return v
 }
 
@@ -78,7 +84,7 @@ type Head struct {
 type Page struct {
 	Head
 	Total  int64   `json:"total"` // members on the board
-	Count  *int64  `json:"count"` // members within MinScore and MaxScore; nil without bounds
+	Count  *int64  `json:"count"` // members within the bounds of Query; nil without bounds
 	Top    []Entry `json:"top"`
 	Cursor string  `json:"cursor"` // of the next page; "" on the last
 }
@@ -92,8 +98,9 @@ func (c *Client) Top(ctx context.Context, board string, q Query) (Page, error) {
 // ScoreRank is the rank of a score, and a page of the members with that score.
 type ScoreRank struct {
 	Head
-	Total int64 `json:"total"` // members on the board
-	Score int64 `json:"score"`
+	Total   int64   `json:"total"` // members on the board
+	Score   int64   `json:"score"`
+	Columns Columns `json:"columns,omitzero"` // of Score; nil on a board without columns
 	// Rank is the rank of a new member that reached the score now. On a board whose ties are
 	// decided by member, it is the best possible rank.
 	Rank    int64   `json:"rank"`
@@ -110,15 +117,29 @@ func (c *Client) At(ctx context.Context, board string, score int64, limit int, c
 	return readBoard[ScoreRank](ctx, c, board, "at", v)
 }
 
+// AtColumns is At for a score of a board with columns. Columns that are left out are 0.
+func (c *Client) AtColumns(ctx context.Context, board string, columns Columns, limit int, cursor string) (ScoreRank, error) {
+	v := Query{Limit: limit, Cursor: cursor}.values()
+	columns.set(v, "columns")
+	return readBoard[ScoreRank](ctx, c, board, "at", v)
+}
+
 // Count reads the number of members with scores from least to most, inclusive; nil for no bound. It
 // retries like Update.
 func (c *Client) Count(ctx context.Context, board string, least, most *int64) (int64, error) {
-	v := url.Values{}
-	setScores(v, least, most)
+	return c.count(ctx, board, Query{MinScore: least, MaxScore: most})
+}
+
+// CountColumns is Count for a board with columns: least ranks lower than most.
+func (c *Client) CountColumns(ctx context.Context, board string, least, most Columns) (int64, error) {
+	return c.count(ctx, board, Query{MinColumns: least, MaxColumns: most})
+}
+
+func (c *Client) count(ctx context.Context, board string, bounds Query) (int64, error) {
 	type counted struct {
 		Count int64 `json:"count"`
 	}
-	answer, err := readBoard[counted](ctx, c, board, "count", v)
+	answer, err := readBoard[counted](ctx, c, board, "count", bounds.values())
 	return answer.Count, err
 }
 
@@ -145,13 +166,14 @@ func (c *Client) Search(ctx context.Context, board, query string, limit int) (Se
 
 // MemberRank is the rank of one of several members.
 type MemberRank struct {
-	Member string         `json:"member"`
-	Rank   *int64         `json:"rank"`  // from 1; nil if the member is not on the board; Among and Score likewise
-	Among  *int64         `json:"among"` // its rank among these members
-	Score  *int64         `json:"score"`
-	Name   string         `json:"name"`   // like Entry's
-	Avatar string         `json:"avatar"` // likewise
-	Data   jsontext.Value `json:"data"`   // likewise
+	Member  string         `json:"member"`
+	Rank    *int64         `json:"rank"`  // from 1; nil if the member is not on the board; Among and Score likewise
+	Among   *int64         `json:"among"` // its rank among these members
+	Score   *int64         `json:"score"`
+	Columns Columns        `json:"columns,omitzero"` // like Entry's
+	Name    string         `json:"name"`             // like Entry's
+	Avatar  string         `json:"avatar"`           // likewise
+	Data    jsontext.Value `json:"data"`             // likewise
 }
 
 // Members reads the ranks of 1 to 100 members. The result is in the order of members. It retries like
@@ -173,6 +195,9 @@ type MemberEntry struct {
 	Percentile float64 `json:"percentile"`
 	// ToNext is the distance in score to the entry above: 0 for a tie, nil at rank 1, which several may share.
 	ToNext *int64 `json:"to_next"`
+	// ToNextColumns, on a board with columns, is what each column lacks to be that of the entry above; negative where it is better. nil
+	// like ToNext.
+	ToNextColumns Columns `json:"to_next_columns,omitzero"`
 	// Around are the neighbours and the member between them, by rank.
 	Around []Entry `json:"around"`
 }

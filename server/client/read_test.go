@@ -178,7 +178,7 @@ func TestHistory(t *testing.T) {
 			return err
 		})
 		require.Equal(t, "1m", h.Step)
-		require.Equal(t, []client.HistoryEntry{{1, "ann", 30}, {2, "bob", 20}}, h.Steps[0].Entries)
+		require.Equal(t, []client.HistoryEntry{{Rank: 1, Member: "ann", Score: 30}, {Rank: 2, Member: "bob", Score: 20}}, h.Steps[0].Entries)
 		require.True(t, h.Steps[0].GapFrom.IsZero())
 		require.False(t, h.Until.Before(h.Steps[0].At))
 		require.Equal(t, map[string]client.Profile{"ann": {Name: "Ann"}}, h.Profiles)

@@ -42,6 +42,8 @@ type Update struct {
 	Member string `json:"member"`
 	// Score is within ±MaxScore.
 	Score int64 `json:"score"`
+	// Columns takes the place of Score on a board with columns. With Sum, columns may be left out. nil on other boards.
+	Columns Columns `json:"columns,omitzero"`
 	// Op overrides the board's mode for this update. Default: the board's mode.
 	Op Op `json:"op,omitempty"`
 	// If restricts the update. If the member does not meet the condition, the update changes
@@ -61,10 +63,23 @@ type Update struct {
 	ID string `json:"id,omitempty"`
 }
 
+// MarshalJSON leaves Score out where Columns takes its place.
+func (u Update) MarshalJSON() ([]byte, error) {
+	type plain Update // without this method
+	if u.Columns == nil {
+		return json.Marshal(plain(u))
+	}
+	return json.Marshal(struct {
+		plain
+		Score int64 `json:"score,omitzero"`
+	}{plain: plain(u)})
+}
+
 // Standing is a score and its rank, from 1; 0 for a hidden member, and on a board with shards.
 type Standing struct {
-	Score int64 `json:"score"`
-	Rank  int64 `json:"rank"`
+	Score   int64   `json:"score"`
+	Columns Columns `json:"columns,omitzero"` // of Score; nil on a board without columns
+	Rank    int64   `json:"rank"`
 }
 
 // Result is the effect of an update.
@@ -76,8 +91,9 @@ type Result struct {
 	// none: its If did not hold, or a board with a limit did not keep it. They are nil too on a
 	// board with a window that is not live, where updates show later. Rank alone is nil for a
 	// hidden member. It is nil on a board with shards too, unless Config.CountRanks is set and all shards answer.
-	Score *int64 `json:"score"`
-	Rank  *int64 `json:"rank"`
+	Score   *int64  `json:"score"`
+	Columns Columns `json:"columns,omitzero"` // of Score; nil on a board without columns
+	Rank    *int64  `json:"rank"`
 	// Previous is the member's standing before the update. It is nil for a new member, and on a
 	// board where updates show later.
 	Previous *Standing `json:"previous"`

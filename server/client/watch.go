@@ -53,6 +53,8 @@ type Board struct {
 	Me *Me
 	// Display says how to show scores, as in the board's definition, in JSON. nil: as whole numbers.
 	Display jsontext.Value
+	// Columns are the columns of scores, as in the board's definition, in JSON. nil: a score is one number.
+	Columns jsontext.Value
 
 	State State
 	// AsOf is the last time at which this was the server's state, unless State is Live. Zero:
@@ -66,14 +68,17 @@ type Board struct {
 // Me is the entry of the followed member. Its Seq may differ from the board's: each is right as of
 // its own Seq.
 type Me struct {
-	Member string `json:"member"`
-	Seq    int64  `json:"seq"`
-	Rank   *int64 `json:"rank"`  // nil if the member is not on the board
-	Score  *int64 `json:"score"` // nil like Rank
-	Total  int64  `json:"total"` // members on the board at Seq; a change of it alone brings no new Me, see Board.Total
+	Member  string  `json:"member"`
+	Seq     int64   `json:"seq"`
+	Rank    *int64  `json:"rank"`             // nil if the member is not on the board
+	Score   *int64  `json:"score"`            // nil like Rank
+	Columns Columns `json:"columns,omitzero"` // like Entry's
+	Total   int64   `json:"total"`            // members on the board at Seq; a change of it alone brings no new Me, see Board.Total
 	// ToNext is the distance in score to the entry above: 0 for a tie, nil at rank 1, which several may
 	// share, for a member that is not on the board, and if Around is nil.
 	ToNext *int64 `json:"to_next"`
+	// ToNextColumns is like that of MemberEntry; nil like ToNext.
+	ToNextColumns Columns `json:"to_next_columns,omitzero"`
 	// Around are the neighbours and the member between them, by rank; empty if the member is
 	// not on the board. nil: not watched, or not known at this moment.
 	Around []Entry `json:"around"`
@@ -219,7 +224,7 @@ func (k *watcher) apply(f *frame) (fits bool) {
 		b.Period, b.Ends, b.Final = f.Period, f.Ends, f.Final
 		b.Epoch, b.Seq, b.Total, b.Top = f.Epoch, f.Seq, f.Total, f.Top
 		if f.Info != nil { // the snapshot that answers a subscribe
-			b.Display, b.Timezone = f.Info.Display, ""
+			b.Display, b.Columns, b.Timezone = f.Info.Display, f.Info.Columns, ""
 			if f.Info.Period != nil {
 				b.Timezone = f.Info.Period.Timezone
 			}
@@ -234,7 +239,8 @@ func (k *watcher) apply(f *frame) (fits bool) {
 		b.Seq, b.Total, b.Top = f.Seq, f.Total, top
 		k.resubscribes = 0 // a snapshot alone does not prove that the next delta fits
 	case "me":
-		b.Me = &Me{Member: k.watch.Me, Seq: f.Seq, Rank: f.Rank, Score: f.Score, Total: f.Total, ToNext: f.ToNext, Around: f.Around}
+		b.Me = &Me{Member: k.watch.Me, Seq: f.Seq, Rank: f.Rank, Score: f.Score, Columns: f.Columns, Total: f.Total,
+			ToNext: f.ToNext, ToNextColumns: f.ToNextColumns, Around: f.Around}
 	}
 	return true
 }

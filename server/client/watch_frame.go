@@ -14,23 +14,26 @@ type frame struct {
 	Board string `json:"board"`
 
 	// snapshot, delta, me
-	Period string    `json:"period"`
-	Ends   time.Time `json:"ends"` // zero: never
-	Final  bool      `json:"final"`
-	Epoch  string    `json:"epoch"`
-	Life   string    `json:"life"`
-	From   int64     `json:"from"` // seq of the list that a delta builds on
-	Seq    int64     `json:"seq"`
-	Total  int64     `json:"total"`
-	Top    []Entry   `json:"top"`
-	Rows   []row     `json:"rows"`
-	Len    int       `json:"len"`
-	Rank   *int64    `json:"rank"`
-	Score  *int64    `json:"score"`
-	ToNext *int64    `json:"to_next"`
-	Around []Entry   `json:"around"`
-	Info   *struct {
+	Period        string    `json:"period"`
+	Ends          time.Time `json:"ends"` // zero: never
+	Final         bool      `json:"final"`
+	Epoch         string    `json:"epoch"`
+	Life          string    `json:"life"`
+	From          int64     `json:"from"` // seq of the list that a delta builds on
+	Seq           int64     `json:"seq"`
+	Total         int64     `json:"total"`
+	Top           []Entry   `json:"top"`
+	Rows          []row     `json:"rows"`
+	Len           int       `json:"len"`
+	Rank          *int64    `json:"rank"`
+	Score         *int64    `json:"score"`
+	Columns       Columns   `json:"columns,omitzero"`
+	ToNext        *int64    `json:"to_next"`
+	ToNextColumns Columns   `json:"to_next_columns,omitzero"`
+	Around        []Entry   `json:"around"`
+	Info          *struct {
 		Display jsontext.Value `json:"display"`
+		Columns jsontext.Value `json:"columns"`
 		Period  *struct {
 			Timezone string `json:"timezone"`
 		} `json:"period"`

@@ -23,14 +23,14 @@ func TestWatchShowsServerState(t *testing.T) {
 		p.snapshot("e", 7)
 		first := <-s.shown
 		require.Equal(t, Board{Board: "b", Epoch: "e", Seq: 7, Total: 3, State: Live,
-			Top: []Entry{{1, "a", 30, "", "", nil}, {2, "b", 20, "", "", nil}, {3, "c", 10, "", "", nil}}}, first)
+			Top: []Entry{{1, "a", 30, nil, "", "", nil}, {2, "b", 20, nil, "", "", nil}, {3, "c", 10, nil, "", "", nil}}}, first)
 
 		p.send(`{"type":"me","board":"b","seq":7,"rank":4,"score":5,"total":4,"to_next":5,"around":[{"rank":3,"member":"c",` +
 			`"score":10},{"rank":4,"member":"m","score":5}]}`)
 		rank, score, next := int64(4), int64(5), int64(5)
 		me := (<-s.shown).Me
 		require.Equal(t, &Me{Member: "m", Seq: 7, Rank: &rank, Score: &score, Total: 4, ToNext: &next,
-			Around: []Entry{{3, "c", 10, "", "", nil}, {4, "m", 5, "", "", nil}}}, me)
+			Around: []Entry{{3, "c", 10, nil, "", "", nil}, {4, "m", 5, nil, "", "", nil}}}, me)
 
 		p.send(`{"type":"me","board":"b","seq":8,"rank":null,"score":null,"total":3}`)
 		require.Equal(t, &Me{Member: "m", Seq: 8, Total: 3}, (<-s.shown).Me, "no neighbours: not known at this moment")
@@ -39,7 +39,7 @@ func TestWatchShowsServerState(t *testing.T) {
 		p.send(`{"type":"delta","board":"b","from":7,"seq":9,"total":2,"rows":[[0,{"rank":1,"member":"c","score":40,` +
 			`"data":{"g":1}}],[1,{"rank":2,"member":"a","score":30}]],"len":2}`)
 		b := <-s.shown
-		require.Equal(t, []Entry{{1, "c", 40, "", "", []byte(`{"g":1}`)}, {2, "a", 30, "", "", nil}}, b.Top)
+		require.Equal(t, []Entry{{1, "c", 40, nil, "", "", []byte(`{"g":1}`)}, {2, "a", 30, nil, "", "", nil}}, b.Top)
 		require.EqualValues(t, 9, b.Seq)
 		require.EqualValues(t, 2, b.Total)
 		require.Equal(t, before, first.Top, "what was handed out stays as it was")
@@ -370,7 +370,7 @@ func TestRollover(t *testing.T) {
 		p.turn("1", "2")
 		me := b.Me
 		require.Equal(t, Board{Board: "b", Period: "1", Ends: monday, Final: true, Epoch: "e1", Seq: 9, Total: 1,
-			Top: []Entry{{1, "a", 10, "", "", nil}}, Me: me, State: Live}, <-s.shown)
+			Top: []Entry{{1, "a", 10, nil, "", "", nil}}, Me: me, State: Live}, <-s.shown)
 		require.Equal(t, Board{Board: "b", Period: "2", Ends: monday.AddDate(0, 0, 1), Top: []Entry{}, State: Live}, <-s.shown,
 			"and nothing of the one before is left")
 		p.send(`{"type":"snapshot","board":"b","period":"","ends":null,"epoch":"x","seq":1,"total":0,"top":[]}`)

@@ -23,12 +23,12 @@ func (f *filler) boardView(board string, b *boardState, top int, me string) *boa
 		v.Decimals = strconv.Itoa(display.Decimals)
 	}
 	for _, r := range b.rows {
-		row := f.rowView(r, display, me)
+		row := f.rowView(r, b.about.Definition, me)
 		v.Rows = append(v.Rows, row)
 		v.Room = v.Room || row.Me && b.total > int64(len(b.rows))
 	}
 	for _, r := range b.below {
-		row := f.rowView(r, display, me)
+		row := f.rowView(r, b.about.Definition, me)
 		row.Podium = 0
 		v.Below = append(v.Below, row)
 	}
@@ -39,14 +39,14 @@ func (f *filler) boardView(board string, b *boardState, top int, me string) *boa
 }
 
 // rowView is the view of an entry. me is the followed member; "" for none.
-func (f *filler) rowView(r entry.Entry, display definition.Display, me string) rowView {
+func (f *filler) rowView(r entry.Entry, d definition.Board, me string) rowView {
 	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Me: r.Member == me}
 	v.HasGap = v.Me && r.Rank != 1
 	v.Portrait = f.portrait(r.Member, v.Name, r.Avatar)
 	if r.Rank == 0 {
 		return v
 	}
-	v.Rank, v.Score = scoretext.Number(r.Rank), scoretext.Short(r.Score, display, f.template.locale.tag)
+	v.Rank, v.Score = scoretext.Number(r.Rank), scoretext.Of(d, r.Score, f.template.locale.tag)
 	v.Length = utf8.RuneCountInString(v.Score)
 	if r.Rank <= 3 {
 		v.Podium = r.Rank

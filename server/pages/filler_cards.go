@@ -64,7 +64,7 @@ func (f *filler) family(v *firstView, d definition.Board) {
 func (f *filler) card(b overview.BoardCard, title string, portrait portraitView) cardView {
 	card := cardView{Board: b.Board, Title: title, Path: f.link(b.Board), Portrait: portrait, Unavailable: b.Unavailable}
 	for _, r := range b.Top {
-		card.Rows = append(card.Rows, f.rowView(r, b.About.Definition.Display, ""))
+		card.Rows = append(card.Rows, f.rowView(r, b.About.Definition, ""))
 	}
 	return card
 }

@@ -27,7 +27,7 @@ func (f *filler) story() {
 	v.HasPeriods = h.about.Definition.Period != ""
 	s := &storyView{BoardPath: f.link(f.board), Recorded: h.recorded}
 	for _, r := range h.rows {
-		s.Rows = append(s.Rows, f.rowView(r, h.about.Definition.Display, ""))
+		s.Rows = append(s.Rows, f.rowView(r, h.about.Definition, ""))
 	}
 	for place := range max(leastPlaces, len(h.rows)) {
 		s.Places = append(s.Places, scoretext.Number(int64(place+1)))

@@ -189,7 +189,7 @@ func (rec *decoder) checkHeader(head []string) error {
 	if rec.event != nil {
 		wanted = append(wanted, rec.event.FieldNames()...)
 	} else {
-		wanted = append(wanted, rec.Member, rec.Score)
+		wanted = append(append(wanted, rec.Member), rec.scores()...)
 	}
 	if rec.timed {
 		wanted = append(wanted, rec.at)
@@ -208,7 +208,7 @@ func (rec *decoder) checkHeader(head []string) error {
 
 // cell returns a cell of a CSV as JSON: a number where the column is one, else a string.
 func (rec *decoder) cell(name, cell string) (jsontext.Value, error) {
-	number := name == rec.Score
+	number := slices.Contains(rec.scores(), name)
 	if rec.event != nil {
 		is, _ := rec.event.FieldType(name)
 		number = is == definition.IntegerField || slices.Contains(rec.Numbers, name)
@@ -261,23 +261,49 @@ func (rec *decoder) newUpdate(r record, f fields) (u client.Update, err error) {
 	if u.Member, err = f.text(rec.Member); err != nil {
 		return u, err
 	}
-	score, there := f[rec.Score]
-	switch {
-	case u.Member == "":
+	if u.Member == "" {
 		return u, definition.Invalid(rec.Member, "is missing")
-	case !there:
-		return u, definition.Invalid(rec.Score, "is missing")
-	case score.Kind() != '0':
-		return u, definition.Invalid(rec.Score, fmt.Sprintf("is %.30s; want an integer", score))
 	}
-	if u.Score, err = definition.ParseScore(rec.Score, string(score)); err != nil {
-		return u, err
+	for _, name := range rec.Columns {
+		if f[name] == nil {
+			continue // a sum may leave it out
+		}
+		n, err := f.score(name)
+		if err != nil {
+			return u, err
+		}
+		u.Columns = append(u.Columns, client.Column{Name: name, Value: n})
+	}
+	if u.Columns == nil { // also without a value of any column
+		if u.Score, err = f.score(rec.scores()[0]); err != nil {
+			return u, err
+		}
 	}
 	op, err := f.text(rec.op)
 	if u.Op = client.Op(op); err == nil && !slices.Contains([]client.Op{"", client.Sum, client.Best, client.Last}, u.Op) {
 		err = definition.Invalid(rec.op, fmt.Sprintf("is %.30q; want sum, best or last", op))
 	}
 	return u, err
+}
+
+// scores are the fields of the score of an update, of which one at least is there.
+func (rec *decoder) scores() []string {
+	if len(rec.Columns) > 0 {
+		return rec.Columns
+	}
+	return []string{rec.Score}
+}
+
+// score returns a field that is a score, or the value of a column.
+func (f fields) score(name string) (int64, error) {
+	v, there := f[name]
+	switch {
+	case !there:
+		return 0, definition.Invalid(name, "is missing")
+	case v.Kind() != '0':
+		return 0, definition.Invalid(name, fmt.Sprintf("is %.30s; want an integer", v))
+	}
+	return definition.ParseScore(name, string(v))
 }
 
 // text returns a field that is a string; "" where it is missing. It refuses what a server refuses, in its words.

@@ -36,6 +36,7 @@ type Command struct {
 
 	Member    string   `default:"member" placeholder:"COLUMN" help:"Column of the member (default ${default})."`
 	Score     string   `default:"score" placeholder:"COLUMN" help:"Column of the score (default ${default})."`
+	Columns   []string `placeholder:"COLUMNS" help:"Columns of the values on a board with columns, named as there: solved,penalty. In place of --score."`
 	Op        string   `placeholder:"COLUMN" help:"Column of the op: sum, best or last (default op, if there)."`
 	ID        string   `name:"id" placeholder:"COLUMN" help:"Column of the request id (default id, if there). A line without an id gets one from the file's SHA-256 and the line's number: sent again within ten minutes, it counts once."`
 	At        string   `placeholder:"COLUMN" help:"Column of the time (default at): RFC 3339, a date, or milliseconds since 1970."`

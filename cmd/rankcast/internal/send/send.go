@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -23,16 +24,17 @@ import (
 
 // Command is rankcast send.
 type Command struct {
-	What []string `arg:"" optional:"" name:"what" help:"BOARD MEMBER SCORE; or with --event the event's fields, as NAME=VALUE."`
+	What []string `arg:"" optional:"" name:"what" help:"BOARD MEMBER SCORE; or BOARD MEMBER with --columns; or with --event the event's fields, as NAME=VALUE."`
 
-	Event  string        `placeholder:"NAME" help:"Send this event in place of a score."`
-	ID     string        `name:"id" placeholder:"ID" help:"Request id: sent again with it within ten minutes, the score counts once. Default a random one."`
-	Op     string        `enum:",sum,best,last" default:"" placeholder:"OP" help:"Effect of the score: sum, best or last (default the board's mode)."`
-	If     string        `name:"if" enum:",exists,absent" default:"" placeholder:"CONDITION" help:"Change the score only of a member that is on the board (exists), or is not (absent)."`
-	Data   string        `placeholder:"JSON" help:"Data to store with the member's entry, up to 256 bytes of JSON. null removes it."`
-	At     string        `placeholder:"TIME" help:"Time from which the score counts, on a board with a window: as 2026-11-20T08:00:00Z, or milliseconds since 1970."`
-	Server remote.Server `embed:""`
-	JSON   bool          `name:"json" help:"Print the result as a line of JSON."`
+	Event   string        `placeholder:"NAME" help:"Send this event in place of a score."`
+	Columns string        `placeholder:"NAME:VALUE,…" help:"Values of the columns, on a board with columns: solved:1,penalty:20. In place of SCORE."`
+	ID      string        `name:"id" placeholder:"ID" help:"Request id: sent again with it within ten minutes, the score counts once. Default a random one."`
+	Op      string        `enum:",sum,best,last" default:"" placeholder:"OP" help:"Effect of the score: sum, best or last (default the board's mode)."`
+	If      string        `name:"if" enum:",exists,absent" default:"" placeholder:"CONDITION" help:"Change the score only of a member that is on the board (exists), or is not (absent)."`
+	Data    string        `placeholder:"JSON" help:"Data to store with the member's entry, up to 256 bytes of JSON. null removes it."`
+	At      string        `placeholder:"TIME" help:"Time from which the score counts, on a board with a window: as 2026-11-20T08:00:00Z, or milliseconds since 1970."`
+	Server  remote.Server `embed:""`
+	JSON    bool          `name:"json" help:"Print the result as a line of JSON."`
 }
 
 // Help is the text below the usage line of send --help.
@@ -45,6 +47,8 @@ Examples:
       Give ana 40 points
   rankcast send laps ana 61500 --id race-7-ana
       Send a lap time in milliseconds, with a request id of one's own
+  rankcast send icpc mit --columns solved:1,penalty:20
+      One more problem, and 20 minutes more, on a board with columns
   rankcast send --event gift star=s17 user=mochi flowers=3
       Send an event, which counts on all of its boards`
 }
@@ -53,12 +57,15 @@ Examples:
 func (s *Command) Validate() error {
 	s.unmark()
 	if s.Event == "" {
-		if len(s.What) != 3 {
-			return fmt.Errorf("got %d arguments; want BOARD MEMBER SCORE, such as points ana 40, or --event", len(s.What))
+		switch {
+		case s.Columns != "" && len(s.What) != 2:
+			return fmt.Errorf("got %d arguments; with --columns want BOARD MEMBER, such as icpc mit", len(s.What))
+		case s.Columns == "" && len(s.What) != 3:
+			return fmt.Errorf("got %d arguments; want BOARD MEMBER SCORE, such as points ana 40, or --columns, or --event", len(s.What))
 		}
 		return nil
 	}
-	for _, flag := range []struct{ name, value string }{{"--op", s.Op}, {"--if", s.If}, {"--data", s.Data}} {
+	for _, flag := range []struct{ name, value string }{{"--columns", s.Columns}, {"--op", s.Op}, {"--if", s.If}, {"--data", s.Data}} {
 		if flag.value != "" {
 			return fmt.Errorf("%s cannot be used with --event, whose definition decides that", flag.name)
 		}
@@ -140,18 +147,22 @@ func (s *Command) sendScore(ctx context.Context, c *client.Client, at time.Time)
 	if _, err := definition.ParseName(board); err != nil { // it becomes a part of the URL
 		return err
 	}
-	score, err := definition.ParseScore("score", s.What[2])
+	u := client.Update{Member: s.What[1], Op: client.Op(s.Op), If: client.Condition(s.If), At: at, ID: s.ID}
+	var err error
+	if s.Columns != "" {
+		u.Columns, err = parseColumns(s.Columns)
+	} else {
+		u.Score, err = definition.ParseScore("score", s.What[2])
+	}
 	if err != nil {
 		return err
 	}
-	var data jsontext.Value
 	if s.Data != "" {
-		if data = jsontext.Value(s.Data); !data.IsValid() {
+		if u.Data = jsontext.Value(s.Data); !u.Data.IsValid() {
 			return definition.Invalid("--data", "is not valid JSON")
 		}
 	}
-	r, err := c.Update(ctx, board, client.Update{Member: s.What[1], Score: score, Op: client.Op(s.Op), If: client.Condition(s.If),
-		Data: data, At: at, ID: s.ID})
+	r, err := c.Update(ctx, board, u)
 	switch {
 	case err != nil:
 		return s.explain(ctx, board, err)
@@ -160,6 +171,31 @@ func (s *Command) sendScore(ctx context.Context, c *client.Client, at time.Time)
 	}
 	fmt.Println(s.line(r))
 	return nil
+}
+
+// parseColumns parses the values of columns.
+func parseColumns(text string) (client.Columns, error) {
+	values, err := definition.ParseColumns("--columns", text)
+	if err != nil {
+		return nil, err
+	}
+	var columns client.Columns
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		columns = append(columns, client.Column{Name: name, Value: values[name]})
+	}
+	return columns, nil
+}
+
+// scoreText is a score in words: 40, or solved 5, penalty 320.
+func scoreText(score int64, columns client.Columns) string {
+	if columns == nil {
+		return term.Thousands(score)
+	}
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = c.Name + " " + term.Thousands(c.Value)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // printJSON prints v as a line of JSON.
@@ -176,9 +212,10 @@ func (s *Command) line(r client.Result) string {
 	case r.Score == nil:
 		fmt.Fprintf(&b, "%s was counted; the board shows no score of it now", member)
 	case r.Rank == nil:
-		fmt.Fprintf(&b, "%s has %s, and no rank: it is hidden, or a shard of the board does not answer", member, term.Thousands(*r.Score))
+		fmt.Fprintf(&b, "%s has %s, and no rank: it is hidden, or a shard of the board does not answer", member,
+			scoreText(*r.Score, r.Columns))
 	default:
-		fmt.Fprintf(&b, "%s has %s, rank %s", member, term.Thousands(*r.Score), term.Thousands(*r.Rank))
+		fmt.Fprintf(&b, "%s has %s, rank %s", member, scoreText(*r.Score, r.Columns), term.Thousands(*r.Rank))
 	}
 	switch before := r.Previous; {
 	case r.TakenBack:

@@ -8,15 +8,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rankcast/cmd/rankcast/internal/term"
-	"rankcast/ranking/scoretext"
 	"rankcast/server/client"
 )
 
 // row is one line of the table.
 type row struct {
-	rank, member, score, note string
-	mine                      bool
-	style                     ansi.Style
+	rank, member, note string
+	scores             []string // one, or each column
+	mine               bool
+	style              ansi.Style
 }
 
 // chooseRows chooses the rows that fit into room lines: the first entries, and below a
@@ -67,7 +67,7 @@ func (s *model) neighbours(own int) []client.Entry {
 	case len(m.Around) > 0:
 		return m.Around
 	}
-	return []client.Entry{{Rank: *m.Rank, Member: m.Member, Score: *m.Score}}
+	return []client.Entry{{Rank: *m.Rank, Member: m.Member, Score: *m.Score, Columns: m.Columns}}
 }
 
 // displayName is the name in the member's profile, or else its id.
@@ -79,20 +79,19 @@ func (s *model) unrankedRow() row {
 	if s.shown.Me == nil {
 		note = "" // not known yet
 	}
-	return row{rank: "–", member: term.Printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
+	none := slices.Repeat([]string{"–"}, len(s.heads()))
+	return row{rank: "–", member: term.Printable(s.me), scores: none, note: note, mine: true, style: ansi.NewStyle().Bold()}
 }
 
 // newRow makes the row of an entry.
 func (s *model) newRow(e client.Entry) row {
-	r := row{rank: term.Thousands(e.Rank), member: term.Printable(displayName(e)), score: s.score(e.Score),
+	r := row{rank: term.Thousands(e.Rank), member: term.Printable(displayName(e)), scores: s.scores(e),
 		mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {
 		style = style.Bold()
 		if m := s.shown.Me; m != nil && m.ToNext != nil && m.Rank != nil && *m.Rank == e.Rank {
-			without := s.display
-			without.Unit = nil
-			r.note = scoretext.Score(*m.ToNext, without, "en") + " to next"
+			r.note = s.gap(m) + " to next"
 		}
 	}
 	if change, there := s.changes[e.Member]; there {
@@ -113,22 +112,31 @@ func (s *model) newRow(e client.Entry) row {
 	return r
 }
 
-// score is the text of a score, in English as all texts here.
-func (s *model) score(n int64) string { return term.Printable(scoretext.Score(n, s.display, "en")) }
-
 // minMemberWidth is the least width of the column of members. It keeps the other columns in
 // place while names change.
 const minMemberWidth = 16
 
 // align formats rows as lines of equal columns, the header first.
 func (s *model) align(rows []row) []string {
-	rank, member, score, note := len("rank"), minMemberWidth, len("score"), 0
+	heads := s.heads()
+	rank, member, note := len("rank"), minMemberWidth, 0
+	scores := make([]int, len(heads))
+	for i, head := range heads {
+		scores[i] = ansi.StringWidth(head)
+	}
 	for _, r := range rows {
-		rank, score = max(rank, ansi.StringWidth(r.rank)), max(score, ansi.StringWidth(r.score))
+		rank = max(rank, ansi.StringWidth(r.rank))
+		for i, text := range r.scores {
+			scores[i] = max(scores[i], ansi.StringWidth(text))
+		}
 		member, note = max(member, ansi.StringWidth(r.member)), max(note, ansi.StringWidth(r.note))
 	}
 	const mark, gap = 2, 2
-	if over := mark + rank + gap + member + gap + score + gap + note - s.width; over > 0 {
+	over := mark + rank + gap + member + gap + note - s.width
+	for _, width := range scores {
+		over += gap + width
+	}
+	if over > 0 {
 		member = max(4, member-over) // cut long names before anything else
 	}
 	lines := make([]string, 0, len(rows)+1)
@@ -137,13 +145,19 @@ func (s *model) align(rows []row) []string {
 		if r.mine {
 			mark = "▸ "
 		}
-		text := mark + padLeft(r.rank, rank) + "  " + padRight(r.member, member) + gapAfter(r.member) + padLeft(r.score, score)
+		text := mark + padLeft(r.rank, rank) + "  " + padRight(r.member, member) + gapAfter(r.member)
+		for i, score := range r.scores {
+			if i > 0 {
+				text += "  "
+			}
+			text += padLeft(score, scores[i])
+		}
 		if r.note != "" {
 			text += "  " + r.note
 		}
 		lines = append(lines, r.style.Styled(ansi.Truncate(text, s.width, "…")))
 	}
-	put(row{rank: "rank", member: "member", score: "score", style: ansi.NewStyle().Faint()})
+	put(row{rank: "rank", member: "member", scores: heads, style: ansi.NewStyle().Faint()})
 	for _, r := range rows {
 		put(r)
 	}

@@ -28,6 +28,7 @@ type model struct {
 	width, height int
 	shown         client.Board
 	display       definition.Display // of shown
+	columns       definition.Columns // likewise; nil: a score is one number
 	places        map[string]place   // by member, of the last frame
 	changes       map[string]change  // by member, highlighted now
 	closing       string             // the result of the previous period; "" if its end was not seen
@@ -118,9 +119,11 @@ func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 	if b.State != client.Connecting {
 		s.places = places
 	}
-	b.Me = keepNeighbours(s.shown.Me, b.Me)
-	s.shown, s.display = b, definition.Display{}
+	s.display, s.columns = definition.Display{}, nil
 	_ = json.Unmarshal(b.Display, &s.display) // none, or that of a server which is newer: whole numbers
+	_ = json.Unmarshal(b.Columns, &s.columns) // likewise
+	b.Me = s.keepNeighbours(s.shown.Me, b.Me)
+	s.shown = b
 	return moved
 }
 
@@ -133,7 +136,7 @@ func (s *model) closingLine() string {
 		return term.Printable(b.Period) + " is over"
 	default:
 		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Isolated(displayName(b.Top[0])),
-			s.score(b.Top[0].Score))
+			s.allColumns(s.scores(b.Top[0])))
 	}
 }
 
@@ -141,7 +144,7 @@ func (s *model) closingLine() string {
 // them. The server sends an own change at once and the neighbours a moment later. It returns
 // now as it is where that would be a guess: members with equal scores share a rank, the member
 // left its neighbourhood, or others moved too.
-func keepNeighbours(old, now *client.Me) *client.Me {
+func (s *model) keepNeighbours(old, now *client.Me) *client.Me {
 	if now == nil || now.Around != nil || now.Rank == nil || now.Score == nil || old == nil || len(old.Around) == 0 {
 		return now
 	}
@@ -152,7 +155,7 @@ func keepNeighbours(old, now *client.Me) *client.Me {
 	}
 	kept := *now
 	kept.Around = slices.Insert(slices.Delete(slices.Clone(old.Around), own, own+1), to, old.Around[own])
-	kept.Around[to].Score = *now.Score
+	kept.Around[to].Score, kept.Around[to].Columns = *now.Score, now.Columns
 	for i, e := range old.Around {
 		if e.Rank != first+int64(i) || i != own && e.Score == *now.Score {
 			return now
@@ -165,7 +168,7 @@ func keepNeighbours(old, now *client.Me) *client.Me {
 	if to > 0 {
 		above := kept.Around[to-1].Score
 		gap := max(above-*now.Score, *now.Score-above)
-		kept.ToNext = &gap
+		kept.ToNext, kept.ToNextColumns = &gap, s.toNext(now.Columns, kept.Around[to-1].Columns)
 	}
 	return &kept
 }

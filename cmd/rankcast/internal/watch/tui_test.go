@@ -251,7 +251,8 @@ func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
 		{"down from equals that leave no gap", dense, 51, 4, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := keepNeighbours(&client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: c.around},
+			s := newModel("b", "", "me", 1)
+			got := s.keepNeighbours(&client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: c.around},
 				&client.Me{Member: "me", Rank: &c.rank, Score: &c.score})
 			var kept []string
 			for _, e := range got.Around {

@@ -20,7 +20,8 @@ const MaxRows = 10
 // too long.
 type Card struct {
 	Title    string
-	Subtitle string // below the title; may be ""
+	Subtitle string   // below the title; may be ""
+	Heads    []string // of the columns of a score; nil: a score is one text
 	Rows     []Row
 	Empty    string // stands in place of rows if there are none
 	Left     string // below the rows; may be "", like Right
@@ -34,6 +35,7 @@ type Row struct {
 	Name   string // of the member; may be ""
 	Member string // id of the member, which stands for a name that the fonts cannot draw
 	Score  string
+	Values []string // of the columns of the score, beside Heads; they stand in the place of Score
 }
 
 // painter draws cards, one at a time.
@@ -80,6 +82,10 @@ func (p *painter) draw(c Card) {
 	rows := c.Rows[:min(len(c.Rows), MaxRows)]
 	if len(rows) == 0 {
 		p.empty(image.Rect(inner.Min.X, panelTop, inner.Max.X, panelBottom), c.Empty)
+		return
+	}
+	if len(c.Heads) > 0 {
+		p.table(c.Heads, rows)
 		return
 	}
 	for i, box := range p.rowBoxes(len(rows)) {
@@ -161,8 +167,22 @@ func fillAll(r *vector.Rasterizer) {
 
 // row draws a row within its box.
 func (p *painter) row(box image.Rectangle, row Row) {
+	inside, name, of := p.place(box, row)
+	nameLeft := inside.Min.X
+	room := float32(inside.Dx() - 22) // of name and score, without the space between them
+	nameWidth := p.typesetter.shape([]rune(name), of).width
+	score := p.present(row.Score)
+	scoreStyle := p.fit(score, of, room-min(nameWidth, room*0.4))
+	scoreWidth := min(p.typesetter.shape([]rune(score), scoreStyle).width, room*0.75)
+	scoreLeft := inside.Max.X - int(scoreWidth) - 2
+	p.textIn(image.Rect(scoreLeft, inside.Min.Y, inside.Max.X, inside.Max.Y), scoreStyle, inkOnPanel, score, alignRight)
+	p.textIn(image.Rect(nameLeft, inside.Min.Y, scoreLeft-20, inside.Max.Y), of, inkOnPanel, name, alignLeft)
+}
+
+// place draws the rank of a row. It returns the rest of its box, and the name to draw there with its style.
+func (p *painter) place(box image.Rectangle, row Row) (rest image.Rectangle, name string, of style) {
 	inside := image.Rect(box.Min.X+rowPadding, box.Min.Y+2, box.Max.X-rowPadding, box.Max.Y)
-	size := float32(min(box.Dy()*2/5, 40))
+	size := rowSize(box.Dy())
 	badge := int(size) * 8 / 5
 	middle := (inside.Min.Y + inside.Max.Y) / 2
 	place := image.Rect(inside.Min.X, middle-badge/2, inside.Min.X+badge, middle-badge/2+badge)
@@ -173,20 +193,16 @@ func (p *painter) row(box image.Rectangle, row Row) {
 	}
 	p.textIn(place.Inset(2), p.fit(row.Rank, style{float32(int(size) * 7 / 8), bold}, float32(badge)*0.8), number, row.Rank, alignCenter)
 
-	name := p.typesetter.faces.presentable(row.Member)
+	name = p.typesetter.faces.presentable(row.Member)
 	if row.Name != "" {
 		name = p.typesetter.faces.presentable(row.Name, row.Member)
 	}
-	nameLeft := place.Max.X + 18
-	room := float32(inside.Max.X - nameLeft - 22) // of name and score, without the space between them
-	nameWidth := p.typesetter.shape([]rune(name), style{size, bold}).width
-	score := p.present(row.Score)
-	scoreStyle := p.fit(score, style{size, bold}, room-min(nameWidth, room*0.4))
-	scoreWidth := min(p.typesetter.shape([]rune(score), scoreStyle).width, room*0.75)
-	scoreLeft := inside.Max.X - int(scoreWidth) - 2
-	p.textIn(image.Rect(scoreLeft, inside.Min.Y, inside.Max.X, inside.Max.Y), scoreStyle, inkOnPanel, score, alignRight)
-	p.textIn(image.Rect(nameLeft, inside.Min.Y, scoreLeft-20, inside.Max.Y), style{size, bold}, inkOnPanel, name, alignLeft)
+	inside.Min.X = place.Max.X + 18
+	return inside, name, style{size, bold}
 }
+
+// rowSize is the size of the font in a row of a height, px.
+func rowSize(height int) float32 { return float32(min(height*2/5, 40)) }
 
 // fit is a style in which a text has a width, with a font that is at least half as large.
 func (p *painter) fit(text string, s style, width float32) style {

@@ -140,6 +140,33 @@ func TestScoreAndNameStayApart(t *testing.T) {
 	}
 }
 
+// A card of columns draws nothing outside of its panel, and the figures of a column stay in their place, however long its head is.
+func TestTableKeepsItsPlaces(t *testing.T) {
+	t.Parallel()
+	of := func(columns int, head, value string) Card {
+		c := cardOf(names[:tableRows+1]...)
+		for range columns {
+			c.Heads = append(c.Heads, "Goals")
+			for i := range c.Rows {
+				c.Rows[i].Values = append(c.Rows[i].Values, "12")
+			}
+		}
+		c.Heads[columns-1], c.Rows[0].Values[columns-1] = head, value
+		return c
+	}
+	panel := image.Rect(margin, panelTop, Width-margin, panelBottom)
+	for _, columns := range []int{2, 8} {
+		plain := picture(of(columns, "Goals", "12"))
+		for _, text := range []string{strings.Repeat("W", 80), "\u202eabc", "x"} {
+			require.True(t, differences(plain, picture(of(columns, text, "12"))).In(panel), "%d columns, the head %q", columns, text)
+			require.True(t, differences(plain, picture(of(columns, "Goals", text))).In(panel), "%d columns, the value %q", columns, text)
+		}
+		changed := differences(plain, picture(of(columns, "Goals", "13")))
+		require.False(t, changed.Empty())
+		require.Less(t, changed.Dx(), 80, "%d columns: only one figure has changed", columns)
+	}
+}
+
 // Different texts give different pictures: no name or score is lost. Equal cards give equal bytes.
 func TestCardsDiffer(t *testing.T) {
 	t.Parallel()
