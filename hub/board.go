@@ -124,6 +124,9 @@ func (b *board) applyChanges(list []*feed.Changes) {
 			b.changedAt = earlier(b.changedAt, c.At)
 			b.prefetchProfiles(c)
 			b.dirty, b.ranks.dirty = true, true
+			if c.Freeze {
+				b.resolved = false // a page tells whether it is frozen, and whether it is final now
+			}
 			if b.view.Final() { // a final period does not change: it is not final, or not any more
 				b.countResync(resyncReopened)
 				b.view.Invalidate()
@@ -139,7 +142,7 @@ func (b *board) applyChanges(list []*feed.Changes) {
 
 // reasonOf is why a batch made a view invalid.
 func reasonOf(c *feed.Changes) resyncReason {
-	if len(c.List) == 0 {
+	if len(c.List) == 0 && !c.Freeze {
 		return resyncReplaced
 	}
 	return resyncGap

@@ -60,11 +60,13 @@ const (
 	actionErase                          = "erase"
 	actionDefineBoard, actionDeleteBoard = "define_board", "delete_board"
 	actionDefineEvent, actionDeleteEvent = "define_event", "delete_event"
+	actionFreeze, actionUnfreeze         = "freeze", "unfreeze"
+	actionReveal                         = "reveal"
 )
 
 // Actions are the acts that have lines in the audit.
 var Actions = []string{actionHide, actionShow, actionSet, actionTakeBack, actionErase, actionDefineBoard, actionDeleteBoard,
-	actionDefineEvent, actionDeleteEvent}
+	actionDefineEvent, actionDeleteEvent, actionFreeze, actionUnfreeze, actionReveal}
 
 // MaxAudit is the most lines that one call of Audit reads.
 const MaxAudit = 1000

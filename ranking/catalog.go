@@ -366,7 +366,7 @@ func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) 
 	empty := slices.Sorted(maps.Keys(do.mustBeEmpty))
 	keys := []string{c.keys.Definitions(), c.keys.Agenda(), c.keys.Audit()}
 	for _, slot := range empty {
-		keys = append(keys, c.keys.Instances(slot))
+		keys = append(keys, c.keys.Instances(slot), c.keys.PendingInstances(slot))
 	}
 	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), auditKept, Layout, len(do.acts), len(do.reschedule)}
 	for _, act := range do.acts {
@@ -392,7 +392,8 @@ func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) 
 		}
 		return cmp.Or(r.Err, errDefinitionsChanged) // the caller plans again, by that clock
 	case "busy":
-		i := r.Number()
+		const each = 2 // sets
+		i := r.Number() / each
 		if r.Err == nil && 0 <= i && i < int64(len(empty)) {
 			return do.mustBeEmpty[empty[i]]
 		}

@@ -168,6 +168,17 @@ func (all definedBoards) checkUnions(changed []definition.Board, at locateError)
 	return nil
 }
 
+// checkFreezes refuses a changed board that no longer freezes with the other boards of an event.
+func (all definedBoards) checkFreezes(e *definition.Event, changed []definition.Board, at locateError) error {
+	reason := e.FreezeConflict(all)
+	for _, b := range changed {
+		if reason != "" && slices.ContainsFunc(e.Updates, func(t definition.Target) bool { return t.Slot() == b.Slot() }) {
+			return at(b, conflict("freeze", "is not possible with event %q, whose %s", e.Name, reason))
+		}
+	}
+	return nil
+}
+
 // checkTargets refuses changed boards that would no longer take the updates of an event. It
 // does not check the events that change too.
 func (all definedBoards) checkTargets(events map[string]*definition.Event, change []definition.Event,
@@ -186,6 +197,9 @@ func (all definedBoards) checkTargets(events map[string]*definition.Event, chang
 						definition.ItemPath("updates", i)+field, reason))
 				}
 			}
+		}
+		if err := all.checkFreezes(events[name], changed, at); err != nil {
+			return err
 		}
 	}
 	return nil

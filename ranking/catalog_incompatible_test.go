@@ -106,7 +106,7 @@ func (r *reordering) step(s *Store) {
 	case "hold new": // after the board was listed
 		d, rule := r.known(s)
 		r.listed = r.now
-		listed := must(s.registerInstance(ctx, d, "b", rule, 0))(r.t)
+		listed := must(s.registerInstance(ctx, d, "b", rule, 0, listedPublic))(r.t)
 		r.held = append(r.held, func() {
 			if rapid.Bool().Draw(r.t, "looks again") {
 				d, rule = r.known(s)

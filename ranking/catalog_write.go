@@ -92,11 +92,11 @@ func (s *Store) check(ctx context.Context, all definition.Set, at locateError) (
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout) // of all counts together
 	defer cancel()
 	for _, slot := range slices.Sorted(maps.Keys(c.mustBeEmpty)) {
-		instances, err := s.rdb.ZCard(ctx, s.keys.Instances(slot)).Result()
+		instances, err := s.listedInstances(ctx, slot, InstancesQuery{Pending: true})
 		if err != nil {
-			return nil, fmt.Errorf("count the instances of %q: %w: %w", slot, definition.ErrUnavailable, err)
+			return nil, fmt.Errorf("count the instances of %q: %w", slot, err)
 		}
-		if instances > 0 {
+		if instances.Total > 0 {
 			return nil, c.mustBeEmpty[slot]
 		}
 	}

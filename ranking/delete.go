@@ -16,7 +16,7 @@ const dropAtOnce = 8
 // since 1970.
 func (s *Store) lastWrite(ctx context.Context, p periodRecord) (latest int64, err error) {
 	for _, shard := range p.shards {
-		r := s.readFields(ctx, s.keys.Board(shard, p.Name).Meta, "clock", "wrote", builtField)
+		r := s.readFields(ctx, s.keys.Board(shard, p.Name).Meta, "clock", "wrote", pendingField, builtField)
 		for r.More() {
 			latest = max(latest, r.OptionalNumber())
 		}

@@ -230,7 +230,7 @@ func TestAListingGoesOfWhichNothingCame(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", MaxInstances: 1})
 	d := must(w.stores[0].catalog.get(t.Context()))(t)
-	must(w.stores[0].registerInstance(t.Context(), d, "fans:s1", d.boards["fans/1"], 0))(t)
+	must(w.stores[0].registerInstance(t.Context(), d, "fans:s1", d.boards["fans/1"], 0, listedPublic))(t)
 	require.Len(t, w.allKeys(), 3)
 	w.until("it to go", w.nothingLeft)
 	require.LessOrEqual(t, w.now.Sub(friday), 2*relistAfter)

@@ -110,9 +110,13 @@ func (s *Store) History(ctx context.Context, board string, q HistoryQuery) (Hist
 	if q.After != nil && q.After.Period != m.period.Name {
 		return History{}, definition.Invalid("cursor", "is of another period")
 	}
+	at := readTimes{now: s.catalog.clock.now()}
+	if at.frozen, err = s.freezeOf(ctx, m.keys.Meta); err != nil {
+		return History{}, fmt.Errorf("read the history of board %q: %w", board, err)
+	}
 	r := historyReader{s: s, m: m, q: q, names: make(map[int64]string), named: make(map[string]bool)}
 	r.found = History{Period: m.period.Name, Kind: m.compiled.Kind, Columns: m.compiled.Columns,
-		Step: step, Bounds: m.bounds(s.catalog.clock.now()), Steps: []HistoryStep{}}
+		Step: step, Bounds: m.bounds(at), Steps: []HistoryStep{}}
 	if err := r.read(ctx); err != nil {
 		return History{}, fmt.Errorf("read the history of board %q: %w", board, err)
 	}

@@ -195,7 +195,8 @@ func (s *Store) reschedule(ctx context.Context, c claim, slot string, next int64
 	if next >= definition.Never {
 		return s.rescheduleOn(ctx, []string{s.keys.Agenda(), s.keys.Listing()}, c, 0) // it stays listed
 	}
-	return s.rescheduleOn(ctx, []string{s.keys.Agenda(), s.keys.Listing(), s.keys.Instances(slot)}, c, next)
+	keys := []string{s.keys.Agenda(), s.keys.Listing(), s.keys.Instances(slot), s.keys.PendingInstances(slot)}
+	return s.rescheduleOn(ctx, keys, c, next)
 }
 
 func (s *Store) rescheduleOn(ctx context.Context, keys []string, c claim, next int64) error {
@@ -284,6 +285,9 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 				return 0, err
 			}
 			due(at)
+			if p.reveals > 0 {
+				due(p.reveals)
+			}
 			if r.History > 0 {
 				if err := s.planHistory(ctx, instance, r, p.Period, now); err != nil {
 					return 0, err
@@ -291,7 +295,7 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 				due(now + max(historyVisit, r.History).Microseconds())
 			}
 		case p.id == "": // not closed yet by the clock of its own master
-			due(now + housekeepingInterval.Microseconds())
+			due(max(p.reveals, now+housekeepingInterval.Microseconds()))
 			finished = false
 		case !p.done:
 			due(now + undeliveredInterval.Microseconds())
@@ -335,7 +339,14 @@ func (s *Store) housekeepPeriod(ctx context.Context, instance string, r *definit
 			p.Period = named
 		}
 	}
-	if p.open = !r.PeriodEnded(p.Period, now); p.open {
+	p.open = !r.PeriodEnded(p.Period, now)
+	if p.frozen || p.id == "" && !p.open && r.Freeze > 0 {
+		held, next, err := s.revealDue(ctx, instance, r, p.Period, now)
+		if p.reveals = next; held || err != nil {
+			return p, err
+		}
+	}
+	if p.open {
 		return p, nil
 	}
 	if p.id == "" {

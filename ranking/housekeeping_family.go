@@ -47,7 +47,7 @@ func (s *Store) housekeepFamily(ctx context.Context, d *definitions, c claim, un
 // with.
 func (s *Store) rescheduleFamily(ctx context.Context, slot, after string) (next string, err error) {
 	for n := 0; n < familyMost; n += familyPage {
-		page, err := s.listedInstances(ctx, slot, InstancesQuery{After: after, Limit: familyPage})
+		page, err := s.listedInstances(ctx, slot, InstancesQuery{After: after, Limit: familyPage, Pending: true})
 		if err != nil {
 			return "", err
 		}
@@ -78,7 +78,7 @@ func (s *Store) deleteFamily(ctx context.Context, r *definition.Compiled, slot s
 	}
 	stop := time.Now().Add(familySlice)
 	for after := ""; ; {
-		page, err := s.listedInstances(ctx, slot, InstancesQuery{After: after, Limit: familyPage})
+		page, err := s.listedInstances(ctx, slot, InstancesQuery{After: after, Limit: familyPage, Pending: true})
 		if err != nil {
 			return "", err
 		}
@@ -118,6 +118,6 @@ func atOnce(names []string, do func(name string) error) error {
 
 // unlist takes deleted instances off all lists.
 func (s *Store) unlist(ctx context.Context, slot string, since int64, names []string) error {
-	keys := []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()}
+	keys := []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions(), s.keys.PendingInstances(slot)}
 	return script.Unlist.Run(ctx, s.rdb, keys, appendTexts([]any{leavingField + slot, since}, names)).Err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"rankcast/ranking/definition"
@@ -25,11 +26,12 @@ const (
 // may be created, by Redis's clock in µs since 1970. It returns 0 when the definition is no
 // longer as in d, and ErrConflict when the family has its maximum of instances.
 func (s *Store) registerInstance(ctx context.Context, d *definitions, instance string, r *definition.Compiled,
-	closes int64) (until int64, err error) {
+	closes int64, as listing) (until int64, err error) {
 	slot := r.Slot()
-	reply := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
+	keys := []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions(), s.keys.PendingInstances(slot)}
+	reply := script.List.Run(ctx, s.rdb, keys,
 		[]any{instance, r.InstanceLimit(), d.values[boardField+slot], boardField + slot, leavingField + slot,
-			listedFor.Microseconds(), listMargin.Microseconds(), firstHousekeeping(r).Microseconds(), closes})
+			listedFor.Microseconds(), listMargin.Microseconds(), firstHousekeeping(r).Microseconds(), closes, string(as)})
 	switch reply.Text() {
 	case "stale":
 		_, err := s.catalog.readNewer(ctx, d)
@@ -40,6 +42,14 @@ func (s *Store) registerInstance(ctx context.Context, d *definitions, instance s
 	}
 	return reply.Number(), reply.Err
 }
+
+// listing says among which instances one is listed, for list.lua.
+type listing string
+
+const (
+	listedPublic  listing = "0"
+	listedPending listing = "1" // a frozen board keeps back all that the instance holds
+)
 
 // firstHousekeeping is the longest time from the listing of an instance to its first
 // housekeeping.
@@ -64,6 +74,8 @@ type InstancesQuery struct {
 	Prefix string
 	After  string // the name after which the page begins, by the bytes of the names; "" for the first page
 	Limit  int    // 1 to MaxInstancesPage
+	// Pending adds the instances of which the public sees nothing, because a frozen board keeps back all that they hold.
+	Pending bool
 }
 
 // maxPrefixBytes is above the length of most names of instances. No longer prefix is of use.
@@ -103,11 +115,16 @@ func (s *Store) listedInstances(ctx context.Context, slot string, q InstancesQue
 	if q.After != "" && q.After >= q.Prefix {
 		from = "(" + q.After
 	}
-	r := script.Listed.Run(ctx, s.rdb, []string{s.keys.Instances(slot)}, []any{from, q.Limit + 1, least, end})
+	keys := []string{s.keys.Instances(slot)}
+	if q.Pending {
+		keys = append(keys, s.keys.PendingInstances(slot))
+	}
+	r := script.Listed.Run(ctx, s.rdb, keys, []any{from, q.Limit + 1, least, end})
 	page := Instances{Total: r.Number(), Names: r.Texts()}
 	if r.Err != nil {
 		return Instances{}, r.Err
 	}
+	slices.Sort(page.Names)
 	if len(page.Names) > q.Limit {
 		page.Names = page.Names[:q.Limit]
 		page.Next = page.Names[q.Limit-1]

@@ -14,7 +14,7 @@ import (
 // Layout is the number of the form of the data in Redis. Raise it with each change of a key, of what a key
 // holds, or of a digest, which a node of the version before would read or write in another way; also where package
 // search folds names differently, or Unicode changes. No code reads an older form.
-const Layout = 10
+const Layout = 11
 
 // layoutField is the field of the definitions that has the layout. define.lua writes it with the first
 // definition, before there are any other data.

@@ -100,8 +100,10 @@ func (s *Store) seekCalls(r *definition.Compiled, in []*foundMembers, members []
 		keys := []string{k.Meta, k.Members, k.Hidden, k.History().Numbers}
 		if r.IsWindowed() {
 			keys = append(keys, k.Window[1], k.Window[2])
+		} else {
+			keys = append(keys, k.Pending[0], k.Pending[1])
 		}
-		calls[i] = script.Call{Script: script.Seek, Keys: keys, Args: appendTexts([]any{r.Shape}, members)}
+		calls[i] = script.Call{Script: script.Seek, Keys: keys, Args: appendTexts([]any{r.Shape, boolArg(r.IsWindowed())}, members)}
 	}
 	return calls
 }

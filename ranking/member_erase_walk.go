@@ -123,7 +123,7 @@ func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, wanted wa
 			if slot != next.Slot {
 				next.Slot, next.After = slot, ""
 			}
-			page, err := s.listedInstances(ctx, slot, InstancesQuery{After: next.After, Limit: walkStep})
+			page, err := s.listedInstances(ctx, slot, InstancesQuery{After: next.After, Limit: walkStep, Pending: true})
 			if err != nil {
 				return false, err
 			}
@@ -228,11 +228,13 @@ func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, p *
 	keys := append(k.Head(), k.History().Names, k.History().Numbers)
 	if r.IsWindowed() {
 		keys = append(append(keys, k.Window[:]...), s.keys.Build(p.instance).Lock)
+	} else {
+		keys = append(keys, k.Pending[:]...)
 	}
 	until := make(map[string]int64) // the n up to which there may be events of a member
 	for _, member := range p.members {
 		began := time.Now()
-		reply := script.Erase.Run(ctx, s.rdb, keys, append(scriptHead(r, k, p.shard, p.period), r.Shape, member))
+		reply := script.Erase.Run(ctx, s.rdb, keys, append(scriptHead(r, k, p.shard, p.period), r.Shape, member, boolArg(r.IsWindowed())))
 		if reply.Text() == "shape" {
 			return true, nil
 		}

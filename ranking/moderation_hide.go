@@ -226,7 +226,7 @@ func (s *Store) moderatePeriod(ctx context.Context, p boardPeriod, instance stri
 	k := s.keys.Board(p.shard, p.period)
 	step := func(phase string, members []any) (bool, error) {
 		args := append(scriptHead(r, k, p.shard, p.period), r.Shape, r.Limit, m.revision, r.Kind, phase, boolArg(r.IsBuilt()))
-		reply := script.Moderate.Run(ctx, s.rdb, k.Head(), append(args, members...))
+		reply := script.Moderate.Run(ctx, s.rdb, k.Freezing(), append(args, members...))
 		return reply.Text() == "ok", reply.Err
 	}
 	if goesOn, err := step("begin", nil); err != nil || !goesOn {
@@ -247,13 +247,20 @@ func (s *Store) moderatePeriod(ctx context.Context, p boardPeriod, instance stri
 		}); err != nil {
 			return err
 		}
+		if err := s.scanMembers(ctx, k.Pending[0], func(member, _ string) {
+			if m.hides(instance, r.Kind, member) {
+				changed = append(changed, member)
+			}
+		}); err != nil {
+			return err
+		}
 	}
 	var parts []any
 	for _, member := range changed {
 		parts = append(parts, member, "1")
 	}
 	hidden := make(map[string]string)
-	if err := s.hiddenIn(ctx, k, hidden); err != nil {
+	if err := cmp.Or(s.hiddenIn(ctx, k, hidden), s.pendingHiddenIn(ctx, k, hidden)); err != nil {
 		return err
 	}
 	for member := range hidden {
@@ -316,6 +323,11 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 // hiddenIn reads the hidden members of a board-period into hidden, with their sort keys.
 func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys, hidden map[string]string) error {
 	return s.scanMembers(ctx, k.Hidden, func(member, key string) { hidden[member] = key })
+}
+
+// pendingHiddenIn is hiddenIn for what a frozen board-period keeps back.
+func (s *Store) pendingHiddenIn(ctx context.Context, k keyspace.BoardKeys, hidden map[string]string) error {
+	return s.scanMembers(ctx, k.Pending[1], func(member, key string) { hidden[member] = key })
 }
 
 // scanMembers reads a sorted set of members and sort keys, in pages that share one Config.CallTimeout. It may find a member

@@ -22,6 +22,9 @@ type periodRecord struct {
 	settled int64    // when the period was settled, µs since 1970
 	done    bool     // it is delivered, or never will be
 	shards  []string // that hold it, as shardNames names them; the record is that of the first
+	frozen  bool     // something of it is pending, or a moderator has frozen it
+	hidden  bool     // the public has not got it: all of it is pending
+	reveals int64    // set by housekeeping: when it reveals what is left of a frozen period, µs since 1970; 0: not frozen
 	open    bool     // set by housekeeping: the period has not closed
 	fresh   bool     // this node settled it a moment ago
 }
@@ -30,9 +33,13 @@ type periodRecord struct {
 // ended, and outlives the record of that period.
 const lastSettledField = "/"
 
-// parsePeriodRecord reads 'opens closes [id settled [done]]'.
+// parsePeriodRecord reads 'opens closes [frozen | waiting | id settled [done]]'.
 func parsePeriodRecord(name, text string) (n periodRecord, ok bool) {
 	f := strings.Fields(text)
+	if len(f) == 3 && (f[2] == "frozen" || f[2] == "waiting") {
+		n.frozen, n.hidden = true, f[2] == "waiting"
+		f = f[:2]
+	}
 	if len(f) != 2 && len(f) != 4 && (len(f) != 5 || f[4] != "done") {
 		return n, false
 	}
@@ -94,8 +101,9 @@ type PeriodInfo struct {
 	Period string
 	Opens  time.Time // zero on a board without periods
 	Ends   time.Time // when it closes or closed; zero: never
-	Final  bool      // it has closed
+	Final  bool      // it has closed, and is not frozen
 	Total  int64     // number of members
+	Frozen *Frozen   // nil: it is not frozen
 }
 
 // Periods lists the periods of a board that have data and can be read, the newest first.
@@ -112,6 +120,7 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	}
 	now := s.catalog.clock.now()
 	current := m.compiled.CurrentPeriod(now)
+	list = slices.DeleteFunc(list, func(n periodRecord) bool { return n.hidden && n.Name != current.Name })
 	if !slices.ContainsFunc(list, func(n periodRecord) bool { return n.Name == current.Name }) {
 		list = append(list, periodRecord{Period: current})
 	}
@@ -136,8 +145,17 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	}
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
-		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period),
-			Final: m.compiled.PeriodEnded(n.Period, now)}
+		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period)}
+		if n.id == "" && m.compiled.FreezeFault() == "" {
+			of := m
+			of.period = n.Period
+			f, err := s.freezeOf(ctx, s.keys.Board(m.Instance, n.Name).Meta)
+			if err != nil {
+				return nil, fmt.Errorf("list periods of board %q: %w", board, err)
+			}
+			infos[i].Frozen = f.of(of, now)
+		}
+		infos[i].Final = m.compiled.PeriodEnded(n.Period, now) && infos[i].Frozen == nil
 		for range n.shards {
 			infos[i].Total += sizes[0]
 			sizes = sizes[1:]

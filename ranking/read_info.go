@@ -66,7 +66,7 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 		return Info{}, err
 	}
 	info.About = s.about(ctx, m, info.State)
-	if info.Memory, err = s.memory(ctx, m.eachShard(), info.Total); err != nil {
+	if info.Memory, err = s.memory(ctx, m.eachShard(), &info.Head); err != nil {
 		return Info{}, fmt.Errorf("read board %q: %w", board, err)
 	}
 	return info, nil
@@ -83,7 +83,11 @@ func tieResolution(span int64, score float64) time.Duration {
 }
 
 // memory asks Redis for the size of the keys of the shards of a board-period; Redis samples each key.
-func (s *Store) memory(ctx context.Context, shards []keyspace.BoardKeys, total int64) (bytes int64, err error) {
+// Of a frozen board it is an estimate: the size would tell what is pending.
+func (s *Store) memory(ctx context.Context, shards []keyspace.BoardKeys, h *Head) (bytes int64, err error) {
+	if h.Frozen != nil {
+		return h.Total * memberBytes, nil
+	}
 	pipe := s.rdb.Pipeline()
 	var usages []*redis.IntCmd
 	for _, k := range shards {
@@ -99,7 +103,7 @@ func (s *Store) memory(ctx context.Context, shards []keyspace.BoardKeys, total i
 			bytes += n
 		case err == redis.Nil:
 		case redis.HasErrorPrefix(err, "ERR"), redis.HasErrorPrefix(err, "NOPERM"): // the store does not know the command, or refuses it
-			return total * memberBytes, nil
+			return h.Total * memberBytes, nil
 		default:
 			return 0, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
 		}
@@ -134,7 +138,7 @@ func (s *Store) SummaryWithMemory(ctx context.Context, board string) (Summary, e
 	if err != nil {
 		return Summary{}, err
 	}
-	bytes, err := s.memory(ctx, m.eachShard(), g.Total)
+	bytes, err := s.memory(ctx, m.eachShard(), &g.Head)
 	if err != nil {
 		return Summary{}, fmt.Errorf("read board %q: %w", board, err)
 	}
@@ -176,7 +180,7 @@ func (s *Store) readPresent(ctx context.Context, board string, h *Head, read fun
 		return m, false, fmt.Errorf("read board %q: %w", board, err)
 	}
 	s.catalog.clock.observe(at.now)
-	h.describe(m, at.now)
+	h.describe(m, at)
 	return m, s.isFresh(m.compiled, at.built), nil
 }
 

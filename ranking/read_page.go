@@ -33,15 +33,20 @@ func takeState(r *script.Reply) State { return State{Epoch: r.Text(), Seq: r.Num
 // Bounds describe the end of the period that was read, by Redis's clock at that time.
 type Bounds struct {
 	Ends  time.Time     // when it closes or closed; zero: never
-	Final bool          // it has closed, and nothing changes any more
-	Left  time.Duration // time until it closes, or until the name means another period; 0: never
+	Final bool          // it has closed, and nothing changes any more; a frozen period is not final before all is public
+	Left  time.Duration // time until it closes or freezes, or until the name means another period; 0: never
+
+	Frozen *Frozen // nil: updates change the public board
 }
 
-func (m resolved) bounds(now int64) Bounds {
-	b := Bounds{Ends: m.compiled.PeriodEnd(m.period)}
-	b.Final = !b.Ends.IsZero() && b.Ends.UnixMicro() <= now
-	if m.changesAt > now {
-		b.Left = time.Duration(m.changesAt-now) * time.Microsecond
+func (m resolved) bounds(at readTimes) Bounds {
+	now := at.now
+	b := Bounds{Ends: m.compiled.PeriodEnd(m.period), Frozen: at.frozen.of(m, now)}
+	b.Final = !b.Ends.IsZero() && b.Ends.UnixMicro() <= now && b.Frozen == nil
+	for _, changes := range []int64{m.changesAt, at.frozen.changesAt(m, now)} {
+		if left := time.Duration(changes-now) * time.Microsecond; left > 0 && (b.Left == 0 || left < b.Left) {
+			b.Left = left
+		}
 	}
 	return b
 }
@@ -65,9 +70,9 @@ func (h *Head) States() States {
 	return h.Shards
 }
 
-// describe adds what the answer of a script lacks: the meaning of the name, at a moment of Redis's clock.
-func (h *Head) describe(m resolved, now int64) {
-	h.Period, h.Kind, h.Columns, h.Bounds = m.period.Name, m.compiled.Kind, m.compiled.Columns, m.bounds(now)
+// describe adds what the answer of a script lacks: the meaning of the name, at the time of the read.
+func (h *Head) describe(m resolved, at readTimes) {
+	h.Period, h.Kind, h.Columns, h.Bounds = m.period.Name, m.compiled.Kind, m.compiled.Columns, m.bounds(at)
 }
 
 // Page is a run of entries and the state of the board that they belong to.

@@ -127,11 +127,13 @@ type readTimes struct {
 	now    int64 // Redis's clock, µs since 1970
 	oldest int64 // of a live board: time of its oldest event, ms since 1970; 0: it has no event
 	built  int64 // when the build of the result began, µs since 1970; 0: no result, or an unusable one
+
+	frozen freezeState
 }
 
 // takeReadTimes takes the values with which each answer of a reading script begins.
 func takeReadTimes(r *script.Reply) readTimes {
-	return readTimes{now: r.Number(), built: r.Number(), oldest: r.Number()}
+	return readTimes{now: r.Number(), built: r.Number(), oldest: r.Number(), frozen: takeFreezeState(r)}
 }
 
 // readResolved resolves a name and calls read. It calls read again when Redis's clock is in
@@ -175,7 +177,7 @@ func (s *Store) readResolved(ctx context.Context, name string, h *Head, read fun
 		s.catalog.clock.observe(now)
 		was := m.period
 		if m.period, m.changesAt, err = m.compiled.ResolvePeriod(m.askedPeriod, now); err == nil && m.period == was {
-			h.describe(m, now)
+			h.describe(m, found)
 			return m, nil
 		}
 		s.catalog.clock.set(now)

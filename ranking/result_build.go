@@ -108,7 +108,7 @@ func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bo
 // replace builds the result and swaps it in. Without any members there is none, and it sets that in b.
 func (w *builder) replace(ctx context.Context, d *definitions, b *build) error {
 	// List the instance before it has data, so that housekeeping looks at all data.
-	listed, err := w.s.registerInstance(ctx, d, w.instance, w.rule, 0)
+	listed, err := w.s.registerInstance(ctx, d, w.instance, w.rule, 0, listedPublic)
 	if err != nil {
 		return err
 	}

@@ -251,6 +251,9 @@ type Result struct {
 	Columns   definition.Columns // of both scores; nil on a board without columns
 	Duplicate bool               // the id was used before: this is the first result
 	TakenBack bool               // the update was taken back, later or before it counted: Current is the state after that
+	// Frozen reports that the board is frozen: the update counts unseen, and Current and Previous are nil. An Outcome has it beside its
+	// Err too.
+	Frozen bool
 }
 
 // Outcome is the Result of one update, or the error that refused it: ErrOutOfRange,
@@ -295,7 +298,7 @@ func (s *Store) set(ctx context.Context, board string, u definition.Update, by M
 		return Result{}, err
 	}
 	r := outcomes[0].Result
-	if r.Current == nil && r.Previous == nil {
+	if r.Current == nil && r.Previous == nil && !r.Frozen {
 		rule, err := s.compiledNamed(ctx, board)
 		if err != nil || !rule.IsBuilt() { // the member has no place within the limit
 			return r, err
@@ -311,6 +314,8 @@ func (s *Store) set(ctx context.Context, board string, u definition.Update, by M
 	if r.Previous != nil {
 		a.Was, a.WasColumns = &r.Previous.Score, r.Columns.JSON(r.Previous.Score)
 	}
-	_, err = s.audit(ctx, a, "")
+	if _, err = s.audit(ctx, a, ""); r.Frozen {
+		r.Current, r.Previous = nil, nil
+	}
 	return r, err
 }

@@ -264,7 +264,11 @@ func (s *Store) lookUp(ctx context.Context, b *boardBatch, reply applyReply) (er
 		b.args.isBehind = b.args.isBehind || !s.awaitSweep(ctx, b.instance)
 		b.at = s.catalog.clock.now()
 	case "new":
-		b.args.listed, err = s.registerInstance(ctx, b.definitions, b.instance, b.args.rule, b.args.span.End())
+		b.args.listedAs = listedPublic
+		b.args.listed, err = s.registerInstance(ctx, b.definitions, b.instance, b.args.rule, b.args.span.End(), listedPublic)
+	case "wait":
+		b.args.listedAs = listedPending
+		b.args.listed, err = s.registerInstance(ctx, b.definitions, b.instance, b.args.rule, b.args.span.End(), listedPending)
 	}
 	return err
 }

@@ -22,13 +22,14 @@ type applyArgs struct {
 	isBehind   bool          // more events of the window are over than the node can remove now
 	ids        time.Duration // span of the request ids, see definitions.idSpan
 	wantsWhole bool          // the plain script has said so of a board of the definition
+	listedAs   listing       // where listed is set
 }
 
 // isPlain reports whether the plain form of apply.lua is enough for a batch with some flags.
 func (a applyArgs) isPlain(flags string) bool {
 	r := a.rule
 	return !a.wantsWhole && !r.Ties.Tied() && r.Limit == 0 && r.MemberTTL == 0 && !r.IsWindowed() && r.Columns == nil &&
-		a.hidden.revision == 0 && !strings.ContainsAny(flags, "do")
+		a.hidden.revision == 0 && !strings.ContainsAny(flags, "dop")
 }
 
 // applyCall returns the next call of apply.lua for a batch, which is planned.
@@ -39,13 +40,17 @@ func (s *Store) applyCall(b *boardBatch) script.Call {
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, scriptHead(r, k, b.shard, span.Name)...)
 	since, until := max(span.Opens, span.Starts), a.leased
-	for _, end := range []int64{span.Closes, span.Ends} {
+	freezes := span.FreezesAt(r.Freeze)
+	for _, end := range []int64{span.Closes, span.Ends, freezes} {
 		if end > 0 {
 			until = min(until, end)
 		}
 	}
 	flags := applyFlags(r, batch)
-	args = append(args, since, until, joined(span.Opens, span.Closes, span.Starts, span.Ends, a.leased), a.listed,
+	if a.listedAs == listedPending {
+		flags += "p"
+	}
+	args = append(args, since, until, joined(span.Opens, span.Closes, span.Starts, span.Ends, a.leased, freezes), a.listed,
 		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), flags, joined(a.ids.Microseconds(), s.cfg.MaxIDs))
 	sc, keys := script.ApplyPlain, k.Plain()
 	if !a.isPlain(flags) {
@@ -54,6 +59,8 @@ func (s *Store) applyCall(b *boardBatch) script.Call {
 		if r.IsWindowed() {
 			keys = append(append(keys, k.Window[:]...), s.keys.Build(b.instance).Lock)
 			window = fmt.Sprintf("%d %s %s %s", r.Window.Milliseconds(), r.Mode, boolArg(r.IsLive()), boolArg(a.isBehind))
+		} else {
+			keys = append(keys, k.Pending[:]...)
 		}
 		args = append(args, r.Limit, r.MemberTTL.Microseconds(), a.hidden.revision, a.hidden.flags(b.instance, r.Kind, batch), r.Kind, window,
 			columnsArg(r.Columns))
@@ -126,7 +133,7 @@ func (s *Store) takeApplyReply(instance string, r *definition.Compiled, reply *s
 		if len(reply.Rest) != len(batch) {
 			reply.Fail("does not fit the batch")
 		}
-	case "turn", "stale", "shape", "new", "due", "whole":
+	case "turn", "stale", "shape", "new", "wait", "due", "whole":
 		a.now = reply.Number()
 		return a, reply.Err
 	case "behind":
@@ -152,6 +159,9 @@ func (s *Store) takeApplyReply(instance string, r *definition.Compiled, reply *s
 			outcomes[i].Result.Current.forgetRank()
 			outcomes[i].Result.Previous.forgetRank()
 		}
+		if outcomes[i].Result.Frozen && u.override != setting {
+			outcomes[i].Result.Current, outcomes[i].Result.Previous = nil, nil
+		}
 		*u.outcome = outcomes[i]
 	}
 	return a, nil
@@ -169,9 +179,18 @@ func (m *moderation) flags(instance, kind string, batch []updateItem) string {
 	if m.revision == 0 {
 		return ""
 	}
-	flags, any := make([]byte, len(batch)), false
+	members := make([]string, len(batch))
 	for i, u := range batch {
-		if flags[i] = '0'; m.hides(instance, kind, u.Member) {
+		members[i] = u.Member
+	}
+	return m.flagsOf(instance, kind, members)
+}
+
+// flagsOf is flags for members.
+func (m *moderation) flagsOf(instance, kind string, members []string) string {
+	flags, any := make([]byte, len(members)), false
+	for i, member := range members {
+		if flags[i] = '0'; m.hides(instance, kind, member) {
 			flags[i], any = '1', true
 		}
 	}
@@ -185,6 +204,16 @@ func (m *moderation) flags(instance, kind string, batch []updateItem) string {
 func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	refused := func(field, reason string, kind error) (Outcome, error) {
 		return Outcome{Err: &definition.FieldError{Field: field, Reason: reason, Kind: kind}}, nil
+	}
+	const column = 10 // see apply_pending.lua
+	if len(s) == 1 && '1'+column <= s[0] && s[0] <= 'Z' {
+		is := strings.ToLower(s)
+		if s[0] <= '8'+column {
+			is = string(s[0] - column)
+		}
+		outcome, err := parseOutcome(r, is)
+		outcome.Result.Frozen = true
+		return outcome, err
 	}
 	switch s {
 	case "m":
@@ -227,6 +256,10 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	if len(f) != 5 && !takenBack || f[0] == "" || f[0][0] != 'a' && f[0][0] != 'd' {
 		return Outcome{}, fmt.Errorf("has the invalid result %q", s)
 	}
+	frozen := f[2] == "*"
+	if frozen {
+		f[2] = "-"
+	}
 	current, err := parseStanding(f[1], f[2])
 	if err != nil {
 		return Outcome{}, err
@@ -236,7 +269,7 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 		return Outcome{}, err
 	}
 	return Outcome{Result: Result{Period: f[0][1:], Current: current, Previous: previous, Columns: r.Columns,
-		Duplicate: f[0][0] == 'd', TakenBack: takenBack}}, nil
+		Duplicate: f[0][0] == 'd', TakenBack: takenBack, Frozen: frozen}}, nil
 }
 
 func parseStanding(score, rank string) (*Standing, error) {

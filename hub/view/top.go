@@ -124,7 +124,7 @@ func (t *top) count(shard int) {
 
 // isReplacement reports whether a message says that its board-period was replaced as a
 // whole.
-func isReplacement(c *feed.Changes) bool { return len(c.List) == 0 }
+func isReplacement(c *feed.Changes) bool { return len(c.List) == 0 && !c.Freeze }
 
 // stateAfter is the state to which a message takes its board-period.
 func stateAfter(c *feed.Changes) ranking.State {

@@ -149,6 +149,9 @@ func (v *View) Apply(c *feed.Changes) bool {
 		v.Invalidate()
 		return false
 	}
+	if c.Freeze {
+		v.count(c.Shard)
+	}
 	for _, change := range c.List {
 		if !v.applyChange(c.Shard, change, v.PageSize()) || !v.members.apply(change, v.markMoved) || v.shards != nil && !v.placeMoved(&change) {
 			v.Invalidate()
@@ -299,6 +302,9 @@ func (v *View) fastForward(t *top, c *feed.Changes) bool {
 		return true
 	case gap:
 		return false
+	}
+	if c.Freeze {
+		t.count(c.Shard)
 	}
 	for _, change := range c.List {
 		if !t.applyChange(c.Shard, change, v.PageSize()) {

@@ -124,6 +124,17 @@ type Board struct {
 	// greatest change by one update, 1 to MaxScore; with Best and Last a member's first score is exempt. Default none
 	MaxChange int64 `json:"max_change,omitzero"`
 
+	// Freeze is how long before the end of a period, or of the activity, the public board stands still while scores go on
+	// counting: 1s to 7d. A moderator can freeze a board without it. Default none.
+	Freeze time.Duration `json:"freeze,omitzero"`
+	// Reveal says who shows what a freeze has kept back. Host is for a board without periods. Default RevealAuto.
+	Reveal Reveal `json:"reveal,omitzero"`
+	// RevealWithin is how long the store waits for a host: from the end, or from the freeze on a board without an end. 1m to 30d,
+	// default 24h.
+	RevealWithin time.Duration `json:"reveal_within,omitzero"`
+	// FreezeOthers allows an event that updates the board to update boards that do not freeze with it. Default: no event may.
+	FreezeOthers FreezeOthers `json:"freeze_others,omitzero"`
+
 	// Shards is the number of shards, 2 to 16: parts of a board under hash tags of their own, so that several masters of a
 	// cluster share its work. It cannot change while the board has data. Default: the board is one part.
 	Shards int `json:"shards,omitzero"`
@@ -250,7 +261,7 @@ func (d Board) IncompatibleField(was Board) (field string) {
 func (d Board) SameLifetime(was Board) bool {
 	return reflect.DeepEqual(d.Keep, was.Keep) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
 		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.RefreshInterval() == was.RefreshInterval() &&
-		d.Window == was.Window &&
+		d.Window == was.Window && d.Freeze == was.Freeze && d.Reveal == was.Reveal && d.RevealWithin == was.RevealWithin &&
 		d.History == was.History
 }
 

@@ -82,6 +82,10 @@ var boardReaders = []FieldReader[Board]{
 	{Name: "min", Read: func(d *Board, v Value) error { return readOptional(v, &d.Min, readBound) }},
 	{Name: "max", Read: func(d *Board, v Value) error { return readOptional(v, &d.Max, readBound) }},
 	{Name: "max_change", Read: func(d *Board, v Value) error { return readInteger(v, &d.MaxChange, 1) }},
+	{Name: "freeze", Read: func(d *Board, v Value) error { return freezeRange.read(v, &d.Freeze) }},
+	{Name: "reveal", Read: func(d *Board, v Value) error { return ReadText(v, &d.Reveal) }},
+	{Name: "reveal_within", Read: func(d *Board, v Value) error { return revealWithinRange.read(v, &d.RevealWithin) }},
+	{Name: "freeze_others", Read: func(d *Board, v Value) error { return ReadText(v, &d.FreezeOthers) }},
 	{Name: "shards", Read: func(d *Board, v Value) error { return readInteger(v, &d.Shards, leastShards) }},
 	{Name: "union", Read: func(d *Board, v Value) error { return readOptional(v, &d.Union, readUnion) }},
 	{Name: "columns", Read: (*Board).readColumns},
@@ -170,6 +174,7 @@ var eventReaders = []FieldReader[Event]{
 	{Name: "sender", Read: func(e *Event, v Value) error { return ReadText(v, &e.Sender) }},
 	{Name: "fields", Read: (*Event).readRules},
 	{Name: "ids", Read: func(e *Event, v Value) error { return idsRange.read(v, &e.IDs) }},
+	{Name: "freeze_feed", Read: func(e *Event, v Value) error { return ReadText(v, &e.FreezeFeed) }},
 	{Name: "show", Read: func(e *Event, v Value) error { return readOptional(v, &e.Show, readShow) }},
 }
 

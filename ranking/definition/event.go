@@ -24,11 +24,13 @@ type Event struct {
 	Name string `json:"event"` // by the rule of a board without placeholders; not "periods", which is a feed
 	// Sender is the field that names the viewer who sends the event, as a member; "" if viewers may not send
 	// it. See CheckSender.
-	Sender  string        `json:"sender,omitzero"`
-	Rules   FieldRules    `json:"fields,omitzero"` // nil for none
-	IDs     time.Duration `json:"ids,omitzero"`    // how long the id of an occurrence counts at least: 10m to 7d. Default 10m
-	Show    *Show         `json:"show,omitzero"`   // what the page about the event shows; nil: it has no page
-	Updates []Target      `json:"updates"`         // 1 to 32
+	Sender string        `json:"sender,omitzero"`
+	Rules  FieldRules    `json:"fields,omitzero"` // nil for none
+	IDs    time.Duration `json:"ids,omitzero"`    // how long the id of an occurrence counts at least: 10m to 7d. Default 10m
+	// FreezeFeed says that the feed goes on while a board of the event is frozen. Else it pauses. Default: it pauses.
+	FreezeFeed FreezeFeed `json:"freeze_feed,omitzero"`
+	Show       *Show      `json:"show,omitzero"` // what the page about the event shows; nil: it has no page
+	Updates    []Target   `json:"updates"`       // 1 to 32
 
 	compiled *compiledEvent // set by Normalize
 	inObject bool           // the boards file has an object for the event, and not a list of updates
@@ -145,6 +147,9 @@ func (e Event) Normalize() (Event, error) {
 	}
 	if reason := idsRange.fault(e.IDs); reason != "" {
 		return e, Invalid("ids", reason)
+	}
+	if err := optional("freeze_feed", e.FreezeFeed, FeedOn); err != nil {
+		return e, err
 	}
 	if n := len(e.Updates); n < 1 || n > maxTargets {
 		return e, Invalid("updates", fmt.Sprintf("has %d updates; want 1 to %d", n, maxTargets))
@@ -359,7 +364,19 @@ func (e Event) CheckBoards(defined map[string]Board, there map[string]bool) erro
 			return Invalid(path+field, reason)
 		}
 	}
+	if i, reason := e.freezeFault(defined); reason != "" {
+		return Invalid(ItemPath("updates", i)+".board", reason)
+	}
 	return nil
+}
+
+// FreezeConflict says why a board cannot be as defined while the event updates it; "" if it can.
+func (e Event) FreezeConflict(defined map[string]Board) string {
+	i, reason := e.freezeFault(defined)
+	if reason != "" {
+		reason = ItemPath("updates", i) + ".board " + reason
+	}
+	return reason
 }
 
 // Conflict says why the board d can never take the update: the type of board ("union" or

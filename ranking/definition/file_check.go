@@ -40,6 +40,9 @@ func (defs Set) CheckReferences() (missing []*FieldError, err error) {
 				errs = append(errs, e.LocateInFile(Invalid(path+field, reason)))
 			}
 		}
+		if i, reason := e.freezeFault(defined); reason != "" {
+			errs = append(errs, e.LocateInFile(Invalid(ItemPath("updates", i)+".board", reason)))
+		}
 	}
 	return missing, errors.Join(errs...)
 }

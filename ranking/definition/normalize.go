@@ -33,7 +33,7 @@ func (d Board) Normalize() (Board, error) {
 	}
 	for _, check := range []func(*Board, FamilyName) error{
 		(*Board).checkRules, (*Board).checkColumns, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow,
-		(*Board).checkHistory, (*Board).checkShards, (*Board).checkApplies, (*Board).checkCalendar, (*Board).checkBounds,
+		(*Board).checkHistory, (*Board).checkShards, (*Board).checkApplies, (*Board).checkCalendar, (*Board).checkFreeze, (*Board).checkBounds,
 		(*Board).checkNames, (*Board).checkPages,
 	} {
 		if err := check(&d, t); err != nil {

@@ -36,6 +36,7 @@ func (d *Board) unsharded() error {
 		{"window", d.Window != 0, "events leave a window in the order of one board"},
 		{"limit", d.Limit != 0, "no shard knows which members are beyond the limit of all"},
 		{"member_ttl", d.MemberTTL != 0, "members leave in the order in which they entered one board"},
+		{"freeze", d.Freeze != 0 || d.Reveal != "" || d.FreezeOthers != "", "the steps of a reveal are those of one board"},
 		{"history", d.History != 0, "a step records one state of a board, and each shard has its own"},
 	} {
 		if f.given {

@@ -21,7 +21,10 @@ type Changes struct {
 	Epoch  string    // identifies one life of the board-period
 	Seq    int64     // of the first change, 1 or greater
 	At     time.Time // when the batch was applied, by Redis's clock; zero for a board-period that was replaced
-	List   []Change  // empty only for a board-period that was replaced
+	List   []Change  // empty only for a board-period that was replaced, and with Freeze
+
+	// Freeze says that the board-period was frozen, or is frozen no longer: a page tells which. It took the board-period to Seq.
+	Freeze bool
 
 	// Received is when this node received the batch, by its own clock: since the node started.
 	Received time.Duration
@@ -44,20 +47,24 @@ type Change struct {
 
 // The flags of a change message.
 const (
-	bornFlag = "b"
-	goneFlag = "g"
+	freezeFlag = "s" // of the message itself, see lib/notify.lua
+	bornFlag   = "b"
+	goneFlag   = "g"
 )
 
 var errNotChanges = errors.New("not a change message")
 
-// ParseChanges reads a change message, whose form the head of lua/lib/board.lua gives. Its
+// ParseChanges reads a change message, whose form the heads of lua/lib/board.lua and notify.lua give. Its
 // errors are for a log, and name no member: a reader gets the missing change from Redis, because seq has a gap.
 func ParseChanges(payload string) (*Changes, error) {
 	head, rest, ok := strings.Cut(payload, keyspace.RecordSep)
 	f := strings.Split(head, keyspace.FieldSep)
-	fields := 4
-	if ok { // it has changes
+	fields, freeze := 4, len(f) == 6 && !ok && f[5] == freezeFlag
+	switch {
+	case ok: // it has changes
 		fields = 5
+	case freeze:
+		fields = 6
 	}
 	if len(f) != fields || f[0] == "" || f[2] == "" {
 		return nil, errNotChanges
@@ -68,7 +75,7 @@ func ParseChanges(payload string) (*Changes, error) {
 	if c.Seq, err = strconv.ParseInt(f[3], 10, 64); err != nil || c.Seq < 1 {
 		return nil, fmt.Errorf("%w: seq %q", errNotChanges, f[3])
 	}
-	if !ok {
+	if !ok && !freeze {
 		return c, nil // the board-period was replaced
 	}
 	at, err := strconv.ParseInt(f[4], 10, 64)
@@ -76,6 +83,9 @@ func ParseChanges(payload string) (*Changes, error) {
 		return nil, fmt.Errorf("%w: time %q", errNotChanges, f[4])
 	}
 	c.At = time.UnixMicro(at).UTC()
+	if c.Freeze = freeze; freeze {
+		return c, nil
+	}
 	c.List = make([]Change, 0, 1+strings.Count(rest, keyspace.RecordSep))
 	for more := true; more; {
 		var one string

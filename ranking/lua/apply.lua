@@ -20,12 +20,13 @@
 --                      take-backs are here too, see apply_takeback.lua
 --                      periods: name to its state, see settle.lua; '/' to the end of the last
 --                      one that was announced as closed
---      11 to 14        with a window, see window.lua
+--      11 to 14        with a window, see window.lua; else what is pending, see freeze.lua
 -- ARGV  1 to 5         see board.lua
 --       6 since, 7 until   times from which and until which an update counts without a further look
 --                      at the following
---       8 times        'opens closes starts ends lease': of the period and of the activity, 0: none;
---                      and until when the caller may rely on what it knows of the board
+--       8 times        'opens closes starts ends lease freezes': of the period and of the activity, 0: none;
+--                      until when the caller may rely on what it knows of the board; and when the board
+--                      freezes by its definition, 0: never
 --       9 listed       until when a new board-period may be created, because the caller has
 --                      listed the board; 0: it has not
 --      10 birth        'from span epoch' for a new board-period
@@ -33,11 +34,11 @@
 --      12 bounds       'min max change' of a score, and of one update; '' for the widest
 --      13 flags        't': an update that leaves a score as it is counts as a write; 'o': the batch has
 --                      an op set, remove or undo, which work at maxmemory too, see full_hash.lua; 'd': updates
---                      have data
+--                      have data; 'p': the caller has listed the board for what is pending alone
 --      14 ids          'length most': of a span of request ids, in µs, see ids.lua; and how many ids the board
 --                      may hold. It may hold more of events: the caller refuses these before they begin
 --      and for the whole script. The plain one has no ties shared or dense, limit, member_ttl, window, moderation and
---      data, and no 'o' and no 'd' among the flags
+--      data, no 'o', 'd' and 'p' among the flags, and is not frozen
 --      15 limit        members that stay; 0: all
 --      16 ttl          µs after which a member leaves; 0: never
 --      17 revision     of the moderation that the caller knows; 0: there is none
@@ -66,10 +67,11 @@
 --           'stale'  the lease is over
 --           'behind' the caller does not know the moderation in force; the third value is its
 --                    revision
---           'whole'  the plain script does not know what the board holds: data, or a moderation
+--           'whole'  the plain script does not know what the board holds: data, a moderation, or what is pending
 --           'shape'  the board-period is of another shape
 --           'turn'   now is within starts..ends and outside opens..closes
 --           'due'    with a window: more events are over than one call removes
+--           'wait'   as 'new', for a board-period that the public does not see yet
 --           'new'    an update would write to a board-period that is new, or was listed long ago,
 --                    and the board is not listed
 --         {'ok' or 'full', one string for each update}; 'full': the board may take no more ids. Each of them
@@ -79,6 +81,8 @@
 --           'p'      the update to take back counted in another period
 --           'm'      the id is of another update
 --           'i ' µs  the board has no room for the id, until so much later
+--           While the board-period is frozen, the rank of a standing is '*', a duplicate has no score, and the following
+--           letters are capitals; ';' to 'B' in place of '1' to '8'.
 --           'r'      score out of range
 --           'c'      change out of range
 --           '1'      to '8': a column, from the left, out of its range
@@ -115,6 +119,9 @@ if ARGV[21] ~= '' then
 --+ file columns
   columns = {change = change, less = less}
 end
+-- While frozen, see freeze.lua.
+local GONE = 2 ^ 60 -- the key of a member that has left, in the pending sets; keys of scores are smaller
+local pending, pending_hiddens, pending_datas, pending_publics = KEYS[11], KEYS[12], KEYS[13], KEYS[14]
 local tied = ties == 'shared' or ties == 'dense'
 local ranks, leaving, taking_back -- the functions of rank.lua, leaving.lua and apply_takeback.lua; nil: none is needed
 if overrides then call('HDEL', meta, '\0') end
@@ -124,7 +131,7 @@ if tied or windowed or limit > 0 or ttl > 0 or overrides or hides ~= '' then
   if limit > 0 or ttl > 0 or overrides then
 --+ file order
 --+ file leaving
-    leaving = {remove = remove, trim = trim, is_beyond = is_beyond}
+    leaving = {remove = remove, note_left = note_left, trim = trim, is_beyond = is_beyond}
     if overrides then
 --+ file apply_takeback
       taking_back = {undone = undone, unchanged = unchanged}
@@ -150,6 +157,28 @@ for i = first, #ARGV, STEP do
       result = 'm' -- without an op it means the mode of the first time, which may be another one now
     elseif record and op ~= 'undo' then
       result = 'd' .. record:sub(DIGEST + 1):gsub(' @%x+', '')
+      --+ if whole
+      if frozen then
+        result = result:match('^%S*') .. ' - * - -' .. (result:sub(-2) == ' t' and ' t' or '')
+      end
+      --+ end
+      if not frozen and result:find(' * ', 1, true) then
+        -- It counted while the board-period was frozen: the standing is the present one.
+        local same = result:match('^d(%S*)') == period
+        local seen, standing = same and call('ZSCORE', members, member), ' - -'
+        if seen then
+          local at
+          --+ if whole
+          if tied then at = ranks.of(member, seen) end
+          --+ end
+          standing = format(' %d %d', sign * floor(seen) + 0, at or call('ZRANK', members, member) + 1)
+        --+ if whole
+        elseif same and moderated and call('ZSCORE', hiddens, member) then
+          standing = format(' %d -', sign * floor(call('ZSCORE', hiddens, member)) + 0)
+        --+ end
+        end
+        result = result:gsub('^(%S*) %S+ %* (%S+) %S+', '%1' .. standing .. (same and ' %2 -' or ' - -'))
+      end
       local place = held.place[id]
       if place and held.ends[place] < held.keep and id:find('\31', 1, true) then
         kept[#kept + 1] = id -- the event may have forgotten the id before, and then knows it for longer than this record stays
@@ -162,7 +191,7 @@ for i = first, #ARGV, STEP do
     taken = record:sub(DIGEST + 1)
     local same = taken:match('^%S*') == period
     if taken:sub(-2) == ' t' then
-      result = 'd' .. (same and taking_back.unchanged(member) .. ' t' or taken)
+      result = 'd' .. (frozen and period .. ' - * - - t' or same and taking_back.unchanged(member) .. ' t' or taken)
     elseif open and not final and not same then
       result = 'p'
     end
@@ -180,9 +209,11 @@ for i = first, #ARGV, STEP do
       local score, rank, had, had_rank -- of the member, after the update and before
       --+ if whole
       if op == 'undo' and not taken then
-        result = taking_back.unchanged(member) -- it has not counted, and never will
+        result = frozen and period .. ' - * - -' or taking_back.unchanged(member) -- it has not counted, and never will
       elseif windowed then
 --+ file apply_event
+      elseif frozen then
+--+ file apply_pending
       else
 --+ file apply_score
       end
@@ -197,7 +228,7 @@ for i = first, #ARGV, STEP do
         result = period .. (score and format(' %d ', score) .. (rank or '-') or ' - -')
           .. (had and format(' %d ', had) .. (had_rank or '-') or ' - -')
       end
-      if unlisted and id ~= '' and #result > 1 then return {'new', format('%d', now)} end
+      if unlisted and id ~= '' and #result > 1 then return {frozen and not exists and 'wait' or 'new', format('%d', now)} end
       clock = clock + math.max(#changes - before, 1)
       if #result > 1 then -- it was not refused
         local mark = op == 'undo' and ' t' or ''
@@ -217,7 +248,26 @@ end
 
 if #kept > 0 then keep_ids(ids, held, kept, now) end
 if room and room <= 0 then results[1] = 'full' end
+--+ if whole
+if frozen then
+  if wrote then
+    if not shaped then
+      call('HSET', meta, 'shape', shape, 'from', format('%d', from), 'span', format('%d', span))
+      if revision > 0 then
+        moderated = format('%d', revision)
+        call('HSET', meta, 'kind', kind)
+      end
+    end
+    if moderated ~= state[10] then call('HSET', meta, 'moderated', moderated) end
+    call('HSET', meta, 'frozen', frozen, 'pending', format('%d', clock))
+    if not state[12] then call('HSET', KEYS[5], period, ARGV[8]:match('^%d+ %d+') .. (exists and ' frozen' or ' waiting')) end
+  elseif stayed and exists and ARGV[13]:find('t', 1, true) then
+    call('HSET', meta, 'wrote', format('%d', now))
+  end
+elseif #changes > 0 or wrote then
+--+ else
 if #changes > 0 or wrote then
+--+ end
   if not shaped then
     call('HSET', meta, 'shape', shape)
     --+ if whole

@@ -10,7 +10,7 @@
 --         member
 --         above        entries to read before the place, 0 to 100
 --         below        entries to read after it, 0 to 100
--- Result {now, built or '0', '0', epoch or '', seq, shape or '', total, width, then for each place:
+-- Result {now, built or '0', '0', '', epoch or '', seq, shape or '', total, width, then for each place:
 --           key        as given, or that of the member; '' and nothing more: the member is not on the board
 --           before     number of members before the place
 --           better     number of members with a better score than that of the key
@@ -36,7 +36,7 @@ local time = call('TIME')
 local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built')
 local total, with_data = call('ZCARD', members), state[4]
 local places = {
-  format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])), state[5] or '0', '0',
+  format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])), state[5] or '0', '0', '',
   state[1] or '', state[2] or '0', state[3] or '', total, with_data and 3 or 2
 }
 local tied = state[3] and state[3]:match(' %S+ (%S+)')

@@ -2,7 +2,7 @@
 -- has written to the board since then. UNLINK frees the memory in the background.
 --
 -- KEYS  1 hash         the board's periods, see settle.lua
---       2 hash         meta of the newest of the given periods: clock, wrote, built
+--       2 hash         meta of the newest of the given periods: clock, wrote, built, pending
 --       3 ...          keys to delete
 -- ARGV  1 lease        end of the time in which the caller may rely on its copy of the definitions,
 --                      µs since 1970
@@ -22,9 +22,10 @@ local call = redis.call
 local time = call('TIME')
 if tonumber(time[1]) * 1000000 + tonumber(time[2]) >= lease then return {'stale'} end
 if since then
-  local times = call('HMGET', meta, 'clock', 'wrote', 'built')
+  local times = call('HMGET', meta, 'clock', 'wrote', 'built', 'pending')
   if call('HLEN', periods) - call('HEXISTS', periods, '/') ~= n then return {'busy'} end
-  if math.max(tonumber(times[1] or 0), tonumber(times[2] or 0), tonumber(times[3] or 0)) > since then return {'busy'} end
+  if math.max(tonumber(times[1] or 0), tonumber(times[2] or 0), tonumber(times[3] or 0),
+      tonumber(times[4] or 0)) > since then return {'busy'} end
 end
 for i = FIRST_KEY, #KEYS do call('UNLINK', KEYS[i]) end
 for i = FIRST, #ARGV do call('HDEL', periods, ARGV[i]) end

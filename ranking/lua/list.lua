@@ -5,6 +5,7 @@
 --       2 sorted set   agenda: instance to when its housekeeping is due, µs since 1970
 --       3 sorted set   listing: instance to when housekeeping may forget this listing, µs since 1970
 --       4 hash         definitions
+--       5 sorted set   pending instances of the definition, likewise: a frozen board keeps back all that they hold
 -- ARGV  1 instance
 --       2 max          instances that the definition may have
 --       3 definition   that the caller knows, as the hash has it
@@ -14,14 +15,16 @@
 --       7 margin       µs by which the clocks of masters may differ
 --       8 wait         µs from now until the first housekeeping, at the latest
 --       9 closes       when the period closes, µs since 1970; 0: never
+--      10 pending      '1': list it among the pending instances, unless it is listed; '0': among the others
 -- Result {'ok', until when a caller may create a board-period, µs since 1970}, {'stale'} (the
 --         definition has changed, or is being deleted) or {'full'}
 -- Cost   O(log n)
 
-local instances, agenda, listing, definitions = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local instances, agenda, listing, definitions, pendings = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local instance, max = ARGV[1], tonumber(ARGV[2])
 local definition, field, leaving = ARGV[3], ARGV[4], ARGV[5]
 local counts, margin, wait, closes = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local pending = ARGV[10] == '1'
 
 local call, format = redis.call, string.format
 
@@ -30,8 +33,10 @@ local call, format = redis.call, string.format
 local held = call('HMGET', definitions, field, leaving)
 if held[1] ~= definition or held[2] then return {'stale'} end
 if not call('ZSCORE', instances, instance) then
-  if call('ZCARD', instances) >= max then return {'full'} end
-  call('ZADD', instances, 0, instance)
+  local waits = call('ZSCORE', pendings, instance)
+  if not waits and call('ZCARD', instances) + call('ZCARD', pendings) >= max then return {'full'} end
+  if waits and not pending then call('ZREM', pendings, instance) end
+  if not waits or not pending then call('ZADD', pending and pendings or instances, 0, instance) end
 end
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])

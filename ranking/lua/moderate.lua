@@ -4,7 +4,7 @@
 -- parts. Follows lib/board.lua, lib/changes.lua, lib/order.lua, lib/rank.lua and
 -- lib/leaving.lua.
 --
--- KEYS  1 to 10        see board.lua
+-- KEYS  1 to 14        see board.lua and freeze.lua
 --                      meta: moderated, the revision in force, see censor.lua; remoderate, the
 --                      revision up to which all changes are applied, until they all are; kind, for
 --                      which both are valid
@@ -24,7 +24,8 @@
 
 local shape, limit, revision, kind = ARGV[6], tonumber(ARGV[7]), ARGV[8], ARGV[9]
 local phase, built = ARGV[10], ARGV[11] == '1'
-local FIRST, STEP = 12, 2
+local pending, pending_hiddens, publics = KEYS[11], KEYS[12], KEYS[14]
+local FIRST, STEP, GONE = 12, 2, 2 ^ 60
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape', 'moderated', 'remoderate', 'kind')
 local moderated = tonumber(state[5] or 0)
@@ -46,12 +47,24 @@ for i = FIRST, #ARGV, STEP do
       leave(member, key)
       wrote = wrote + 1
     end
+    local waits = not built and call('ZSCORE', pending, member)
+    if waits then
+      call('ZREM', pending, member)
+      call('ZREM', publics, member)
+      call('ZADD', pending_hiddens, waits, member)
+    end
   else
     local key = call('ZSCORE', hiddens, member)
     if key then
       call('ZREM', hiddens, member)
       move(member, nil, key, call('HGET', datas, member) or '')
       wrote = wrote + 1
+    end
+    local waits = not built and call('ZSCORE', pending_hiddens, member)
+    if waits then
+      call('ZREM', pending_hiddens, member)
+      call('ZADD', pending, waits, member)
+      call('ZADD', publics, key or format('%.0f', GONE), member)
     end
   end
 end

@@ -2,7 +2,7 @@
 -- lib/place.lua.
 --
 -- KEYS  1 sorted set   member by sort key
---       2 hash         meta: epoch, seq, shape, data, built
+--       2 hash         meta: epoch, seq, shape, data, built, frozen, see freeze.lua
 --       3 hash         data: member to JSON
 --       4 sorted set   with ties dense, the distinct scores, see board.lua
 --       5 sorted set   for a live window only: its events, see window.lua
@@ -11,7 +11,7 @@
 --       4 rank         1-based rank at which the page begins; if no member has it, the page begins at
 --                      the next rank; ignored with 5 and 6
 --       5 key, 6 member   position after which the page begins; the member need not exist
--- Result {now, built or '0', oldest, epoch or '', seq, shape or '', total, before, tiers, count, start,
+-- Result {now, built or '0', oldest, frozen or '', epoch or '', seq, shape or '', total, before, tiers, count, start,
 --         rank, {member, key, member, key, ...}, {data, data, ...}}
 --         now, and built (when the build of the result began), are in µs since 1970. oldest is when the
 --         oldest event happened, in ms since 1970, '0' for none.
@@ -33,7 +33,7 @@ local function int(x) return string.format('%.0f', x) end
 local time = call('TIME')
 local now = int(tonumber(time[1]) * 1000000 + tonumber(time[2]))
 local oldest = events and call('ZRANGE', events, 0, 0, 'WITHSCORES')[2] or '0'
-local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built')
+local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built', 'frozen')
 local ties = state[3] and state[3]:match(' %S+ (%S+)')
 local total = call('ZCARD', members)
 
@@ -76,5 +76,5 @@ if #rows > 0 and state[4] then
   for i = 1, #rows, 2 do listed[#listed + 1] = rows[i] end
   data = call('HMGET', datas, unpack(listed))
 end
-return {now, state[5] or '0', oldest, state[1] or '', state[2] or '0', state[3] or '',
+return {now, state[5] or '0', oldest, state[6] or '', state[1] or '', state[2] or '0', state[3] or '',
   total, first, tiers, stop - first, start, rank, rows, data}

@@ -1,7 +1,7 @@
 -- Reads the ranks of several members, with their neighbours and the state of the board.
 --
 -- KEYS  1 sorted set   member by sort key
---       2 hash         meta: epoch, seq, shape, data, built
+--       2 hash         meta: epoch, seq, shape, data, built, frozen, see freeze.lua
 --       3 hash         data: member to JSON
 --       4 sorted set   with ties dense, the distinct scores, see board.lua
 --       5 sorted set   for a live window only: its events, see window.lua
@@ -9,7 +9,7 @@
 --         member
 --         above        neighbours to read above it, 0 to 100
 --         below        neighbours to read below it, 0 to 100
--- Result {now, built or '0', oldest, epoch or '', seq, shape or '', total, width, then for each member:
+-- Result {now, built or '0', oldest, frozen or '', epoch or '', seq, shape or '', total, width, then for each member:
 --           start      0-based position of the first entry; -1: the member is not on the board
 --           rank       of the first entry
 --           behind     number of members that rank below the member
@@ -28,12 +28,12 @@ local STEP = 3
 local call, format, floor = redis.call, string.format, math.floor
 
 local time = call('TIME')
-local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built')
+local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built', 'frozen')
 local total, with_data = call('ZCARD', members), state[4]
 local places = {
   format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])),
   state[5] or '0', events and call('ZRANGE', events, 0, 0, 'WITHSCORES')[2] or '0',
-  state[1] or '', state[2] or '0', state[3] or '', total, with_data and 3 or 2
+  state[6] or '', state[1] or '', state[2] or '0', state[3] or '', total, with_data and 3 or 2
 }
 local ties = state[3] and state[3]:match(' %S+ (%S+)')
 

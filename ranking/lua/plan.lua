@@ -4,7 +4,7 @@
 --
 -- KEYS  1 sorted set   agenda
 --       2 sorted set   listing, see list.lua; optional, as is the next key
---       3 sorted set   instances, from which the script removes the member with the agenda
+--       3, 4 sorted sets   instances, and pending ones, from which the script removes the member with the agenda
 -- ARGV  1 member
 --       2 claimed      the time that claim.lua or assign.lua gave the member
 --       3 since        when a node claimed the member, µs since 1970
@@ -12,7 +12,7 @@
 -- Result {'ok'} or {'changed'}: the member has another time, or is gone
 -- Cost   O(log n)
 
-local agenda, listing, instances = KEYS[1], KEYS[2], KEYS[3]
+local agenda, listing = KEYS[1], KEYS[2]
 local member, claimed, since, due = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local call = redis.call
@@ -29,6 +29,6 @@ if due then
   call('ZADD', agenda, string.format('%.0f', due), member)
 else
   call('ZREM', agenda, member)
-  if instances then call('ZREM', instances, member) end
+  for i = 3, #KEYS do call('ZREM', KEYS[i], member) end
 end
 return {'ok'}

@@ -1,9 +1,9 @@
 -- Settles a closed period, once: stores the id of its delivery, and publishes the message to the
 -- feed. From then on no update counts in the period, even if a clock is set back.
 --
--- KEYS  1 hash         the board's periods: name to 'opens closes [id settled [done]]', and '/' to the
+-- KEYS  1 hash         the board's periods: name to 'opens closes [frozen | waiting | id settled [done]]', and '/' to the
 --                      end of the last settled period; times in µs since 1970
---       2 hash         meta of the period: seq, clock, settled
+--       2 hash         meta of the period: seq, clock, settled, frozen
 --       3 sorted set   with a member_ttl, members by when they entered, µs since 1970
 -- ARGV  1 period
 --       2 lease        end of the time in which the caller may rely on its copy of the definitions
@@ -18,7 +18,7 @@
 -- Result {the record of the period after the call, whether this call has settled it: '1' or ''}; the
 --         record is '' if the period is gone, or, with '1', if a shard has none and takes no update in it any more.
 --         It has no id if the period has not ended, has another seq, or has a member whose ttl was over
---         before the end; or if the lease is over.
+--         before the end; or if the lease is over. Nor has it one while the board-period is frozen: its result is not public.
 -- Cost   O(log n), and the message to each node
 
 local periods, meta, entered = KEYS[1], KEYS[2], KEYS[3]
@@ -47,6 +47,7 @@ if not record then
   return {'', '1'}
 end
 local _, words = record:gsub('%S+', '')
+if tonumber(call('HGET', meta, 'frozen') or '') then return {record, ''} end
 if words > 2 or now < ended or now >= lease then return {record, ''} end
 if seq ~= '' and (call('HGET', meta, 'seq') or '0') ~= seq then return {record, ''} end
 if ttl > 0 and call('ZCOUNT', entered, '-inf', string.format('(%.0f', ended - ttl)) > 0 then return {record, ''} end

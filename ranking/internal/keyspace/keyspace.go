@@ -40,6 +40,7 @@ type BoardKeys struct {
 	Entered  string    // sorted set: with a member_ttl, member to the time at which it entered, µs since 1970
 	Hidden   string    // sorted set: hidden member to sort key
 	Left     string    // sorted set: digest of a member that was removed to the board's clock then, see board.lua
+	Pending  [4]string // while frozen: pending members, hidden ones, their data, and their public keys, see pending.lua
 	Window   [3]string // with a window: events, tallies and forgotten members, see window.lua
 	Ids      [2]string // hashes: request id to first result, for even and for odd buckets of time
 	Periods  string    // hash: the board's periods
@@ -86,6 +87,7 @@ func (k Keys) Board(instance, period string) BoardKeys {
 		Entered:  of + "t",
 		Hidden:   of + "h",
 		Left:     of + "l",
+		Pending:  [4]string{of + "f", of + "fh", of + "fx", of + "fo"},
 		Window:   [3]string{of + "e", of + "n", of + "o"},
 		Ids:      k.Ids(instance),
 		Periods:  tag + "p",
@@ -110,10 +112,16 @@ func (k BoardKeys) Plain() []string {
 	return append(make([]string, 0, 14), k.Members, k.Meta, k.Ids[0], k.Ids[1], k.Periods)
 }
 
-// All returns the names that belong to the board-period alone, and not to the whole board.
-func (k BoardKeys) All() []string {
+// Freezing returns the first KEYS of each script that may change what is pending: those of Head, and of Pending.
+func (k BoardKeys) Freezing() []string { return append(k.Head(), k.Pending[:]...) }
+
+// Public returns the names that belong to the board-period alone, and that hold nothing pending.
+func (k BoardKeys) Public() []string {
 	return slices.Concat([]string{k.Members, k.Meta, k.Data, k.Distinct, k.Entered, k.Hidden, k.Left}, k.Window[:], k.History().All())
 }
+
+// All returns the names that belong to the board-period alone, and not to the whole board.
+func (k BoardKeys) All() []string { return append(k.Public(), k.Pending[:]...) }
 
 // Tag returns the start of each name with a hash tag: "rc:{fans:s17}:".
 func (k Keys) Tag(of string) string { return k.prefix + ":{" + of + "}:" }
@@ -175,6 +183,10 @@ func (k Keys) Definitions() string { return k.Tag("/") + "definitions" }
 
 // Instances is a sorted set: the names of a definition's instances that have been written to.
 func (k Keys) Instances(slot string) string { return k.Tag("/") + "instances:" + slot }
+
+// PendingInstances is a sorted set: instances of a definition of which the public sees nothing, because a frozen board keeps back
+// all that they hold.
+func (k Keys) PendingInstances(slot string) string { return k.Tag("/") + "pending:" + slot }
 
 // Agenda is a sorted set: instances, and definitions that are being deleted, to the time of
 // their next housekeeping, µs since 1970.

@@ -5,11 +5,13 @@ local RELIST = 3600 * 1000000 -- µs after which the board must be listed again:
 
 local shape = ARGV[11]
 local open = true
+local frozen -- since when the board-period is frozen, in µs since 1970; nil: it is not
 if now < tonumber(ARGV[6]) or now >= tonumber(ARGV[7]) then
-  local opens, closes, starts, ends, lease = ARGV[8]:match('^(%d+) (%d+) (%d+) (%d+) (%d+)$')
+  local opens, closes, starts, ends, lease, freezes = ARGV[8]:match('^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
   if now >= tonumber(lease) then return {'stale', format('%d', now)} end
   open = now >= tonumber(starts) and (ends == '0' or now < tonumber(ends))
   if open and closes ~= '0' and (now < tonumber(opens) or now >= tonumber(closes)) then return {'turn', format('%d', now)} end
+  if open and freezes ~= '0' and now >= tonumber(freezes) then frozen = freezes end
 end
 
 local first = 15 -- of the arguments of the updates
@@ -25,13 +27,15 @@ local has_data, overrides = ARGV[13]:find('d', 1, true), ARGV[13]:find('o', 1, t
 first = 22
 --+ end
 
-local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated')
+local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated',
+  'frozen', 'pending')
 local exists, shaped, with_data, moderated = state[1], state[6], state[7], state[10]
+if state[11] then frozen = state[11] ~= '-' and state[11] or nil end
 if shaped and shaped ~= shape then return {'shape', format('%d', now)} end
 --+ if whole
 if moderated and revision < tonumber(moderated) then return {'behind', format('%d', now), moderated} end
 --+ else
-if moderated or with_data then return {'whole', format('%d', now)} end
+if moderated or with_data or frozen then return {'whole', format('%d', now)} end
 --+ end
 -- A period that was announced as closed stays as it was, even when the clock is set back.
 local final = state[8]
@@ -43,12 +47,20 @@ end
 -- No board-period may come into being that housekeeping does not know.
 local relist = not shaped or now >= (state[9] or 0) + RELIST
 local unlisted = relist and now >= tonumber(ARGV[9])
+--+ if whole
+if relist and ARGV[13]:find('p', 1, true) and (exists or not frozen) then unlisted = true end
+--+ end
 
 local epoch, seq, from, span = state[1], state[2] or 0, state[4], state[5]
 -- The clock increases strictly, even when Redis's clock is set back.
 if state[3] then clock = math.max(now, state[3] + 1) end
+--+ if whole
+if state[12] then clock = math.max(clock, state[12] + 1) end
+--+ end
 if not exists then
-  from, span, epoch = ARGV[10]:match('^(%S+) (%S+) (%S+)$')
+  local start, length
+  start, length, epoch = ARGV[10]:match('^(%S+) (%S+) (%S+)$')
+  from, span = from or start, span or length -- a frozen board-period may have them already
 end
 from, span = tonumber(from), tonumber(span)
 -- The clock never is before from: key_of relies on that.

@@ -7,14 +7,19 @@ local FORGOTTEN_EACH = 2 -- earlier removals that each removal forgets at most
 -- Returns what stands for a member where its name must not stay.
 local function digest_of(member) return redis.sha1hex(member):sub(1, 16) end
 
+-- Notes that a member has left.
+local function note_left(member)
+  local past = call('ZRANGEBYSCORE', left, '-inf', format('%.0f', clock - REMOVED_FOR), 'LIMIT', '0', FORGOTTEN_EACH)
+  if #past > 0 then call('ZREM', left, unpack(past)) end
+  call('ZADD', left, format('%.0f', clock), digest_of(member))
+end
+
 -- Removes a member, on the board with a key or hidden, and all that belongs to it.
 local function remove(member, key)
   if key then leave(member, key) else call('ZREM', hiddens, member) end
   call('HDEL', datas, member)
   call('ZREM', entered, member)
-  local past = call('ZRANGEBYSCORE', left, '-inf', format('%.0f', clock - REMOVED_FOR), 'LIMIT', '0', FORGOTTEN_EACH)
-  if #past > 0 then call('ZREM', left, unpack(past)) end
-  call('ZADD', left, format('%.0f', clock), digest_of(member))
+  note_left(member)
 end
 
 -- Removes members whose time is over at a moment, at most so many. Returns how many it removed.

@@ -1,0 +1,229 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"rankcast/ranking/calendar"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+// Frozen describes a board-period that stands still for the public while updates go on counting.
+type Frozen struct {
+	Since   time.Time
+	Reveals definition.Reveal // who shows what is pending
+}
+
+const (
+	// frozenField and pendingField are fields of the meta of a board-period, see freeze.lua.
+	frozenField  = "frozen"
+	pendingField = "pending"
+	// thawedEarly is the value of frozenField where the freeze of the definition was ended.
+	thawedEarly = "-"
+)
+
+// freezeState is the value of frozenField; "" for none.
+type freezeState string
+
+// takeFreezeState takes it from the answer of a reading script.
+func takeFreezeState(r *script.Reply) freezeState { return freezeState(r.Text()) }
+
+// since is when the board-period froze, in µs since 1970; 0: Redis has not recorded that it is frozen.
+func (f freezeState) since() int64 {
+	since, _ := strconv.ParseInt(string(f), 10, 64) // thawedEarly is none
+	return since
+}
+
+// at is when a period is or was frozen, in µs since 1970, as Redis records it or the definition says; 0: it is not frozen at now.
+// Once a period has ended, the definition alone freezes it until the result is due.
+func (f freezeState) at(r *definition.Compiled, p calendar.Period, now int64) int64 {
+	if f != "" {
+		return f.since()
+	}
+	freezes := r.FreezesAt(p)
+	if freezes == 0 || now < freezes || r.PeriodEnded(p, now) && now >= r.RevealsAt(p, freezes) {
+		return 0
+	}
+	return freezes
+}
+
+// of describes the freeze of what a name means; nil: it is not frozen at now.
+func (f freezeState) of(m resolved, now int64) *Frozen {
+	since := f.at(m.compiled, m.period, now)
+	if since == 0 {
+		return nil
+	}
+	return &Frozen{time.UnixMicro(since).UTC(), m.compiled.RevealedBy()}
+}
+
+// changesAt is when the definition alone changes the state next, in µs since 1970: it freezes the period, or its result is due.
+func (f freezeState) changesAt(m resolved, now int64) int64 {
+	freezes := m.compiled.FreezesAt(m.period)
+	switch {
+	case f != "" || freezes == 0:
+		return 0
+	case now < freezes:
+		return freezes
+	default:
+		return m.compiled.RevealsAt(m.period, freezes)
+	}
+}
+
+// Freeze freezes the current period of a board, or of one instance of a family: from now on the public board stands still, and updates
+// go on counting unseen. A board that is frozen already stays so. by.Reason is required. It returns ErrNotOpen for a name with a period
+// and for a board that takes no updates any more. It returns ErrConflict for a board that cannot freeze, and for one that an event
+// updates together with boards that are not frozen.
+func (s *Store) Freeze(ctx context.Context, board string, by Moderator) (Head, error) {
+	if by.Reason == "" {
+		return Head{}, definition.Invalid("reason", "is missing")
+	}
+	if err := by.Check(); err != nil {
+		return Head{}, err
+	}
+	m, err := s.freezable(ctx, board)
+	if err != nil {
+		return Head{}, err
+	}
+	if err := s.checkEventsOf(ctx, m); err != nil {
+		return Head{}, err
+	}
+	frozen := false
+	err = s.byDefinition(ctx, m, func(d *definitions, m resolved, until int64) (again bool, err error) {
+		span := m.compiled.Span(s.catalog.clock.now())
+		if m.period.Name != span.Name {
+			return true, nil
+		}
+		if _, err := s.registerInstance(ctx, d, m.Instance, m.compiled, span.End(), listedPublic); err != nil {
+			return false, err
+		}
+		args := append(scriptHead(m.compiled, m.keys, m.Instance, m.period.Name), until, span.End(), span.FreezesAt(m.compiled.Freeze),
+			m.compiled.Shape, joined(span.From, span.Length)+" "+newEpoch(), joined(span.Opens, span.Closes))
+		r := script.Freeze.Run(ctx, s.rdb, m.keys.Head(), args)
+		switch r.Text() {
+		case "stale":
+			return true, r.Err
+		case "ended":
+			return false, notOpen(m.compiled.UpdateTimes())
+		case "shape":
+			return false, errOtherShape(m.Instance)
+		}
+		since := r.Number()
+		frozen = r.Number() == 1
+		if r.Err == nil && m.compiled.RevealedBy() == definition.RevealHost {
+			// Housekeeping reveals what the host has not.
+			err = s.schedule(ctx, s.keys.Agenda(), notLater, m.compiled.RevealsAt(m.period, since), m.Instance)
+		}
+		return false, cmp.Or(r.Err, err)
+	})
+	if err != nil {
+		return Head{}, fmt.Errorf("freeze board %q: %w", board, err)
+	}
+	if frozen {
+		if _, err := s.audit(ctx, Action{Action: actionFreeze, Board: m.Instance, Moderator: by}, ""); err != nil {
+			return Head{}, err
+		}
+	}
+	return s.headOf(ctx, board)
+}
+
+// headOf reads the head of a board.
+func (s *Store) headOf(ctx context.Context, board string) (Head, error) {
+	p, err := s.Read(ctx, board, Query{})
+	return p.Head, err
+}
+
+// freezable finds the board of an act on its freeze.
+func (s *Store) freezable(ctx context.Context, board string) (resolved, error) {
+	n, err := definition.ParseName(board)
+	if err != nil {
+		return resolved{}, err
+	}
+	if n.Period != "" {
+		return resolved{}, notOpen("names a period, but only the current period of a board can be frozen: omit the @ and the period")
+	}
+	m, err := s.resolve(ctx, board, 0)
+	if err != nil {
+		return m, err
+	}
+	if reason := m.compiled.FreezeFault(); reason != "" {
+		return m, conflict("board", "%q cannot be frozen: a freeze %s", board, reason)
+	}
+	return m, nil
+}
+
+// checkEventsOf refuses to freeze a board by hand whose scores an event makes known on another board.
+func (s *Store) checkEventsOf(ctx context.Context, m resolved) error {
+	if m.compiled.FreezeOthers == definition.OthersOpen {
+		return nil
+	}
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return err
+	}
+	slot := m.compiled.Slot()
+	for _, e := range d.events {
+		updates := false
+		other := ""
+		for _, t := range e.Updates {
+			if t.Slot() == slot {
+				updates = true
+			} else if frozen, err := s.headOf(ctx, t.Board); err != nil || frozen.Frozen == nil {
+				other = t.Board
+			}
+		}
+		if updates && other != "" {
+			return conflict("board", "%q cannot be frozen: event %q also updates %s, which is not frozen, so that its scores would tell "+
+				"those of %q; freeze that board before, or define this one with freeze_others: open", m.Instance, e.Name, other, m.Instance)
+		}
+	}
+	return nil
+}
+
+// errOtherShape is the error of an act on data of an earlier definition.
+func errOtherShape(instance string) error {
+	return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first", instance)
+}
+
+// byDefinition calls do by definitions whose lease goes on until a time, in µs since 1970. It calls do again, by newer definitions and a
+// newer clock, as long as do asks for it.
+func (s *Store) byDefinition(ctx context.Context, m resolved, do func(d *definitions, m resolved, until int64) (again bool, err error)) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	for range maxAttempts {
+		d, until, err := s.leasedDefinitions(ctx)
+		if err != nil {
+			return err
+		}
+		n, err := definition.ParseName(m.Name)
+		if err != nil {
+			return err
+		}
+		now, err := d.resolve(n, s.catalog.clock.now())
+		if err != nil {
+			return err
+		}
+		now.Name = m.Name
+		s.setKeys(&now)
+		again, err := do(d, now, until)
+		if err != nil || !again {
+			return err
+		}
+		if d, err = s.catalog.readNewer(ctx, d); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: the definitions change too often, or the board's periods pass too fast", definition.ErrUnavailable)
+}
+
+// freezeOf reads the state of a freeze.
+func (s *Store) freezeOf(ctx context.Context, meta string) (freezeState, error) {
+	r := s.readFields(ctx, meta, frozenField)
+	return freezeState(r.Optional()), r.Err
+}
+
+// errNotFrozen is the error of a reveal on a board that keeps nothing back.
+func errNotFrozen(instance string) error { return conflict("board", "%q is not frozen", instance) }
