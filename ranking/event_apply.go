@@ -68,6 +68,9 @@ const (
 // rule of the definition. A rule with a kind needs the member's profile; where the store cannot
 // read that, Err is ErrUnavailable. Such an occurrence changes and publishes nothing.
 //
+// While a board of the event is frozen, occurrences that update it are not published, unless the definition has FeedOn. For a Sender
+// each outcome on that board is the same, also where the board has refused the update.
+//
 // An occurrence with an id is idempotent as a whole. After an ErrUnavailable, or a crash
 // half way, call ApplyEvents again with the same id, on any node. It completes the missing
 // part and repeats nothing. An update that its board refuses (ErrOutOfRange, ErrNotOpen,
@@ -132,7 +135,7 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 		}
 		o := &occurrences[i]
 		o.digest, o.definition = e.Digest(all[i].Fields), e.UpdatesDigest()
-		o.keeps, o.idsSince = e.IDSpan(), e.idsSince()
+		o.keeps, o.idsSince, o.pauses = e.IDSpan(), e.idsSince(), e.FreezeFeed != definition.FeedOn
 		o.result.Updates = happened[i].Updates
 		valid, whose = append(valid, o), append(whose, &happened[i])
 	}
@@ -149,6 +152,11 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 			*h = valid[i].result
 		}
 	}
+	for i, call := range all {
+		if call.Sender != nil {
+			happened[i].hideRefusals()
+		}
+	}
 	unavailable := len(all) > 0
 	for _, h := range happened {
 		unavailable = unavailable && (errors.Is(h.Err, definition.ErrUnavailable) || errors.Is(h.Err, definition.ErrOverloaded))
@@ -157,6 +165,15 @@ func (s *Store) applyEvents(ctx context.Context, event string, all []EventCall) 
 		return nil, fmt.Errorf("event %q: %w", event, happened[0].Err)
 	}
 	return happened, nil
+}
+
+// hideRefusals hides why boards that are frozen have refused updates: a viewer could search for the pending scores by their bounds.
+func (r *EventResult) hideRefusals() {
+	for i, o := range r.Outcomes {
+		if o.Result.Frozen {
+			r.Outcomes[i].Err = nil
+		}
+	}
 }
 
 // knownEvent is an event, and the definitions in which a call found it.

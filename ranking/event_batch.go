@@ -43,6 +43,7 @@ type occurrence struct {
 	fields      []byte        // JSON
 	keeps       time.Duration // the span of the event's ids, see definition.Event.IDSpan
 	idsSince    int64         // see knownEvent.idsSince
+	pauses      bool          // its feed pauses while a board of the event is frozen
 	isTakenBack bool          // the store takes its updates back instead of applying them
 	result      EventResult
 }
@@ -123,6 +124,11 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 	return nil
 }
 
+// isPaused reports whether the feed leaves the occurrence out.
+func (o *occurrence) isPaused() bool {
+	return o.pauses && slices.ContainsFunc(o.result.Outcomes, func(u Outcome) bool { return u.Result.Frozen })
+}
+
 // recordOccurrences records the ids of occurrences, see takeRecorded. It calls sent once they have
 // their place on the connection.
 func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) (differ bool, err error) {
@@ -187,7 +193,7 @@ func (s *Store) takeRecorded(event string, r *script.Reply, all []*occurrence) (
 	return differ, r.Err
 }
 
-// publishOccurrences publishes each occurrence once on the event's feed.
+// publishOccurrences publishes each occurrence once on the event's feed. One that the feed leaves out is never published.
 func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occurrence) error {
 	if len(all) == 0 {
 		return nil
@@ -211,6 +217,9 @@ func (s *Store) publishArgs(event string, all []*occurrence) ([]any, error) {
 		item, err := json.Marshal(feedItem{at, jsontext.Value(o.fields)})
 		if err != nil {
 			return nil, fmt.Errorf("encode an event: %w", err)
+		}
+		if o.isPaused() {
+			item = nil
 		}
 		args = append(args, o.id, o.digest, item)
 	}

@@ -101,7 +101,8 @@ func (s *Store) Freeze(ctx context.Context, board string, by Moderator) (Head, e
 			return false, err
 		}
 		args := append(scriptHead(m.compiled, m.keys, m.Instance, m.period.Name), until, span.End(), span.FreezesAt(m.compiled.Freeze),
-			m.compiled.Shape, joined(span.From, span.Length)+" "+newEpoch(), joined(span.Opens, span.Closes))
+			m.compiled.Shape, joined(span.From, span.Length)+" "+newEpoch(), joined(span.Opens, span.Closes),
+			d.hidden.revision, m.compiled.Kind)
 		r := script.Freeze.Run(ctx, s.rdb, m.keys.Head(), args)
 		switch r.Text() {
 		case "stale":

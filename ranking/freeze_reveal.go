@@ -140,7 +140,7 @@ func (v *revealer) step(ctx context.Context, members []string, what rest) (froze
 		k := s.keys.Board(v.instance, v.period.Name)
 		args := append(scriptHead(v.rule, k, v.instance, v.period.Name), v.rule.Shape, d.hidden.revision,
 			d.hidden.flagsOf(v.instance, v.rule.Kind, members), joined(span.From, span.Length)+" "+newEpoch(),
-			joined(span.Opens, span.Closes), freezes, string(what))
+			joined(span.Opens, span.Closes), freezes, v.rule.Kind, string(what))
 		r := script.Reveal.Run(ctx, s.rdb, k.Freezing(), appendTexts(args, members))
 		switch r.Text() {
 		case "no":

@@ -2,8 +2,10 @@ package ranking_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
@@ -94,4 +96,47 @@ func TestFreezeAndReveal(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The feed of an event leaves out what it does to a frozen board, also after the reveal, unless the definition keeps it on. A viewer
+// cannot tell a refusal from an update that counts.
+func TestFrozenFeedPauses(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, definition.Board{Name: "idols", Min: new(int64(0)), Max: new(int64(10)), Reveal: definition.RevealHost})
+		for name, feed := range map[string]definition.FreezeFeed{"vote": "", "loud": definition.FeedOn} {
+			e := definition.Event{Name: name, Sender: "idol", FreezeFeed: feed,
+				Rules:   definition.FieldRules{"n": {Min: new(int64(-20)), Max: new(int64(20))}},
+				Updates: []definition.Target{{Board: "idols", Member: "{idol}", Score: "{n}"}}}
+			require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
+		}
+		vote, loud := listen(t, url, "vote"), listen(t, url, "loud")
+		call := func(id string, n int) ranking.EventCall {
+			return ranking.EventCall{ID: id, Fields: map[string]jsontext.Value{"idol": jsontext.Value(`"i"`), "n": jsontext.Value(strconv.Itoa(n))}}
+		}
+		happen(t, s, "vote", call("1", 3))
+		require.Len(t, vote.items(t), 1)
+		must(s.Freeze(t.Context(), "idols", ranking.Moderator{Reason: "the finish"}))(t)
+		for _, refused := range []int{20, -20} {
+			h := happen(t, s, "vote", by("i", call("", refused)))
+			require.NoError(t, h[0].Err)
+			require.Equal(t, []ranking.Outcome{{Result: ranking.Result{Frozen: true}}}, h[0].Outcomes)
+			require.ErrorIs(t, happen(t, s, "vote", call("", refused))[0].Outcomes[0].Err, definition.ErrOutOfRange)
+		}
+		h := happen(t, s, "vote", by("i", call("2", 4)), by("i", call("", 1)))
+		require.Equal(t, []ranking.Outcome{{Result: ranking.Result{Frozen: true}}}, h[0].Outcomes)
+		happen(t, s, "loud", call("3", 1))
+		require.Empty(t, vote.items(t))
+		require.Len(t, loud.items(t), 1)
+		require.Equal(t, []string{"1 i 3 "}, publicOf(t, s, "idols"))
+		all := must(s.RevealAll(t.Context(), "idols", ranking.Moderator{}))(t)
+		require.EqualValues(t, 1, all.Count)
+		require.Equal(t, []string{"1 i 9 "}, publicOf(t, s, "idols"))
+		again := happen(t, s, "vote", by("i", call("2", 4)))
+		require.True(t, again[0].Outcomes[0].Result.Duplicate)
+		require.EqualValues(t, 9, again[0].Outcomes[0].Result.Current.Score)
+		require.Empty(t, vote.items(t))
+		happen(t, s, "vote", call("4", -1))
+		require.Len(t, vote.items(t), 1)
+	})
 }

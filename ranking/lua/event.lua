@@ -19,7 +19,8 @@
 --         begun        the result of begin.lua. If it has another word than 'n' and 's', no update was applied,
 --                      and the result ends here
 --         replies      for each board the result of apply.lua, or an error. If an update was not
---                      applied, the occurrences were not published, and the result ends here
+--                      applied, or its board is frozen, the occurrences were not published, and the result
+--                      ends here
 --         published    the result of publish.lua, or an error
 -- Errors no board has changed after an error of this script. The caller relies on that, because it
 --        then sends again also what has no id. So all that may fail once a board was called runs
@@ -57,7 +58,7 @@ for i = BOARDS + 1, BOARDS + boards * BOARD, BOARD do
   counted = counted and (reply[1] == 'ok' or reply[1] == 'full')
   for n = 2, #reply do
     local first = reply[n]:byte()
-    counted = counted and (first == APPLIED or first == DUPLICATE)
+    counted = counted and (first == APPLIED or first == DUPLICATE) and not reply[n]:find(' * ', 1, true)
   end
 end
 if not counted then return {begun, replies} end

@@ -20,6 +20,7 @@
 --       9 shape        of the definition
 --      10 birth        'from span epoch' for a new board-period
 --      11 times        'opens closes' of the period, see settle.lua
+--      12 revision     of the moderation that the caller knows, 0: there is none; and 13 kind, of the members
 --         Times are Redis's, in µs since 1970.
 -- Result {'ok', since, 1 if this call has frozen it, else 0}, {'stale'}: the lease is over, {'ended'}, or {'shape'}: the data have
 --         the shape of another definition
@@ -35,7 +36,7 @@ if frozen then return {'ok', format('%d', frozen), 0} end
 if state[4] and state[4] ~= shape then return {'shape'} end
 if state[3] then clock = math.max(now, state[3] + 1) end
 if not epoch then
-  epoch = create(birth, shape, state[6], state[7])
+  epoch = create(birth, shape, state[6], state[7], tonumber(ARGV[12]), ARGV[13])
 end
 local by_definition = freezes > 0 and now >= freezes and state[5] ~= '-'
 frozen = by_definition and freezes or now

@@ -7,7 +7,7 @@
 --       then three for each event:
 --         id           '' for none
 --         digest       11 bytes, see begin.lua
---         item         JSON
+--         item         JSON; '': the event is recorded as published, and is not
 -- Result {'ok'}
 -- Message [item,item,...]
 -- Cost   O(events), and the message to each node
@@ -33,10 +33,9 @@ for i = FIRST, #ARGV, STEP do
   local id, digest, item = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local found = known[id]
   local record = found or digest .. 'b' .. event_began(now, length)
-  if id == '' then
-    items[#items + 1] = item
-  elseif record:sub(DIGEST + 1, DIGEST + 1) == 'b' then
-    items[#items + 1] = item
+  local fresh = id == '' or record:sub(DIGEST + 1, DIGEST + 1) == 'b'
+  if fresh and item ~= '' then items[#items + 1] = item end
+  if fresh and id ~= '' then
     known[id] = digest .. 'p' .. record:sub(DIGEST + 2)
     if found then
       ids_amend(ids, held, id, known[id]) -- the boards forget their ids no later than this record

@@ -10,7 +10,8 @@
 --       9 birth        'from span epoch' for a new board-period
 --      10 times        'opens closes' of the period, see settle.lua
 --      11 freezes      when the definition freezes it, if that time has come; 0: it does not, or not yet
---      12 rest         '1': reveal what is left and is no step: hidden members, and data
+--      12 kind         of the members
+--      13 rest         '1': reveal what is left and is no step: hidden members, and data
 --         then members, up to 128
 -- Result {'no'}: it is not frozen, {'shape'}, {'behind', the revision in force}, or
 --         {'ok', members left, 1 if the freeze has ended, else 0, then for each given member '' if it is public already, or
@@ -18,9 +19,9 @@
 -- Cost   O(log n) a member, and up to 128 more at the end
 
 local shape, revision, hides, birth, times = ARGV[6], tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10]
-local freezes, rest = tonumber(ARGV[11]), ARGV[12] == '1'
+local freezes, kind, rest = tonumber(ARGV[11]), ARGV[12], ARGV[13] == '1'
 local pending, pending_hiddens, pending_datas, publics = KEYS[11], KEYS[12], KEYS[13], KEYS[14]
-local FIRST, GONE, MOST = 13, 2 ^ 60, 128
+local FIRST, GONE, MOST = 14, 2 ^ 60, 128
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape', 'frozen', 'pending', 'from', 'span', 'moderated', 'data')
 local epoch, seq, frozen = state[1], tonumber(state[2] or 0), state[5]
@@ -31,7 +32,9 @@ clock = math.max(now, tonumber(state[3] or 0) + 1, tonumber(state[6] or 0) + 1)
 
 -- Creates the public board-period before its first member comes.
 local function ensure()
-  if not epoch then epoch = create(birth, shape, state[7], state[8]) end
+  if epoch then return end
+  epoch = create(birth, shape, state[7], state[8], state[9] and 0 or revision, kind)
+  if revision > 0 then state[9] = state[9] or format('%d', revision) end
 end
 
 -- Stores the data that a member has from now on, and returns them; '' for none.

@@ -6,11 +6,13 @@ local function notify(epoch, seq, clock)
   call(PUBLISH, channel, format('%s\31%s\31%s\31%d\31%d\31s', board, period, epoch, seq + 1, now))
 end
 
--- Creates the public board-period, see apply.lua. birth: 'from span epoch'. Returns the epoch, from and span.
-local function create(birth, shape, from, span)
+-- Creates the public board-period, see apply.lua. birth: 'from span epoch'; revision: of the moderation that the caller applies to its
+-- members of a kind, 0 for none. Returns the epoch.
+local function create(birth, shape, from, span, revision, kind)
   local start, length, epoch = birth:match('^(%S+) (%S+) (%S+)$')
   from, span = from or format('%d', math.min(tonumber(start), clock)), span or length
   call('HSET', meta, 'epoch', epoch, 'shape', shape, 'from', from, 'span', span)
+  if revision > 0 then call('HSET', meta, 'moderated', format('%d', revision), 'kind', kind) end
   return epoch
 end
 

@@ -1,0 +1,126 @@
+package ranking
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+)
+
+// A board with periods freezes before the end of each, shows all at the end, and only then has a final result, which is announced once.
+func TestPeriodFreezesAndSettles(t *testing.T) {
+	t.Parallel()
+	w := simulated(t, 2, Config{Announce: 3}, definition.Board{Name: "fans:{star}", Period: "hour", Freeze: 10 * time.Minute})
+	s := w.stores[0]
+	w.write(s, "fans:s1", "a", 5)
+	w.pass(49 * time.Minute)
+	head := must(s.Page(t.Context(), "fans:s1", 1, 10))(t).Head
+	require.Nil(t, head.Frozen)
+	require.Equal(t, time.Minute, head.Left)
+	w.pass(time.Minute)
+	before := must(s.Page(t.Context(), "fans:s1", 1, 10))(t)
+	require.Equal(t, &Frozen{friday.Add(50 * time.Minute), definition.RevealAuto}, before.Frozen)
+	require.Equal(t, Result{Frozen: true, Period: before.Period}, w.write(s, "fans:s1", "b", 7))
+	require.Equal(t, Result{Frozen: true, Period: before.Period}, w.write(w.stores[1], "fans:s2", "b", 7))
+	require.Equal(t, before, must(s.Page(t.Context(), "fans:s1", 1, 10))(t))
+	require.Equal(t, []string{"fans:s1"}, must(s.Instances(t.Context(), "fans:{star}", "", 10))(t).Names)
+	all := must(s.FindInstances(t.Context(), "fans:{star}", InstancesQuery{Limit: 10, Pending: true}))(t)
+	require.Equal(t, []string{"fans:s1", "fans:s2"}, all.Names)
+	require.Equal(t, "", must(s.Page(t.Context(), "fans:s2", 1, 10))(t).Epoch)
+	w.tend()
+	w.pass(10 * time.Minute)
+	name := definition.Qualify("fans:s1", before.Period)
+	held := must(s.Page(t.Context(), name, 1, 10))(t)
+	require.False(t, held.Final)
+	require.NotNil(t, held.Frozen)
+	require.Empty(t, w.announced())
+	w.until("the results", func() error {
+		return missing([]string{name, definition.Qualify("fans:s2", before.Period)}, w.announced())
+	})
+	after := must(s.Page(t.Context(), name, 1, 10))(t)
+	require.True(t, after.Final)
+	require.Nil(t, after.Frozen)
+	require.Equal(t, []string{"b 7 #1", "a 5 #2"}, entriesOf(t, s, name))
+	for _, word := range w.words() {
+		if word.name() == name {
+			require.JSONEq(t, `[{"rank":1,"member":"b","score":7},{"rank":2,"member":"a","score":5}]`, string(word.Data.Top))
+		}
+	}
+	require.Equal(t, []string{"fans:s1", "fans:s2"}, must(s.Instances(t.Context(), "fans:{star}", "", 10))(t).Names)
+	o := w.write(s, "fans:s1", "a", 1) // the next period is not frozen
+	require.EqualValues(t, 1, o.Current.Rank)
+	w.cared(false)
+}
+
+// A final waits for its host, as long as the definition says, and is final only then. The store reveals what the host has left.
+func TestFinalWaitsForItsHost(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"reveals all", "reveals one", "is away", "is away, and nobody wrote"} {
+		t.Run(host, func(t *testing.T) {
+			t.Parallel()
+			ends := friday.Add(time.Hour)
+			w := simulated(t, 2, Config{Announce: 3}, definition.Board{Name: "final", Ends: ends, Freeze: 10 * time.Minute,
+				Reveal: definition.RevealHost, RevealWithin: 2 * time.Hour, Retain: 3 * time.Hour})
+			s := w.stores[0]
+			w.write(s, "final", "a", 5)
+			w.pass(55 * time.Minute)
+			if host != "is away, and nobody wrote" {
+				w.write(s, "final", "b", 7)
+				w.write(s, "final", "c", 1)
+			}
+			w.pass(10 * time.Minute)
+			for range 3 {
+				w.tend()
+				require.False(t, must(s.Page(t.Context(), "final", 1, 10))(t).Final)
+				w.pass(10 * time.Minute)
+			}
+			require.ErrorIs(t, errorOf(s.Freeze(t.Context(), "final", Moderator{Reason: "late"})), definition.ErrNotOpen)
+			switch host {
+			case "reveals all":
+				r := must(s.RevealAll(t.Context(), "final", Moderator{}))(t)
+				require.Nil(t, r.Frozen)
+				require.True(t, r.Final)
+			case "reveals one":
+				r := must(s.Reveal(t.Context(), "final", []string{"c"}, Moderator{}))(t)
+				require.EqualValues(t, 1, r.Left)
+				require.Equal(t, []Revealed{{"c", &Standing{1, 2}, nil}}, r.List)
+				require.False(t, r.Final)
+			}
+			if host != "reveals all" {
+				w.tend()
+				require.Empty(t, w.announced())
+				w.pass(ends.Add(2 * time.Hour).Sub(w.now))
+			}
+			w.until("the result", func() error { return missing([]string{"final"}, w.announced()) })
+			p := must(s.Page(t.Context(), "final", 1, 10))(t)
+			require.True(t, p.Final)
+			if host != "is away, and nobody wrote" {
+				require.Equal(t, []string{"b 7 #1", "a 5 #2", "c 1 #3"}, entriesOf(t, s, "final"))
+			}
+			w.until("the end of its time", w.nothingLeft)
+		})
+	}
+}
+
+// A board that a moderator has frozen, and forgotten, goes on after the time that a host has.
+func TestForgottenFreezeEnds(t *testing.T) {
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b", Reveal: definition.RevealHost})
+	s := w.stores[0]
+	must(s.Freeze(t.Context(), "b", Moderator{Reason: "a mistake"}))(t)
+	w.write(s, "b", "a", 5)
+	w.pass(23 * time.Hour)
+	w.tend()
+	require.NotNil(t, must(s.Page(t.Context(), "b", 1, 10))(t).Frozen)
+	w.pass(time.Hour)
+	w.until("the end of the freeze", func() error {
+		if p := must(s.Page(t.Context(), "b", 1, 10))(t); p.Frozen != nil || p.Total != 1 {
+			return fmt.Errorf("the page is %v", p)
+		}
+		return nil
+	})
+	require.EqualValues(t, 1, w.write(s, "b", "a", 5).Current.Rank)
+}
