@@ -92,7 +92,7 @@ func (s *Store) check(ctx context.Context, all definition.Set, at locateError) (
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout) // of all counts together
 	defer cancel()
 	for _, slot := range slices.Sorted(maps.Keys(c.mustBeEmpty)) {
-		instances, err := s.listedInstances(ctx, slot, InstancesQuery{Pending: true})
+		instances, err := s.listedInstances(ctx, slot, InstancesQuery{Limit: 1, Pending: true})
 		if err != nil {
 			return nil, fmt.Errorf("count the instances of %q: %w", slot, err)
 		}

@@ -212,10 +212,20 @@ func (h *freezeHistory) check() {
 		require.Equal(h.t, must(s.Hidden(ctx, h.open, "", 100))(h.t).Members, must(s.Hidden(ctx, h.frozen, "", 100))(h.t).Members)
 		return
 	}
+	var exported []string
+	for page, err := range s.ExportPending(ctx, h.frozen) {
+		require.NoError(h.t, err)
+		for _, e := range page.Entries {
+			exported = append(exported, fmt.Sprint(e.Member, " ", e.Score, " ", e.Data))
+		}
+	}
+	var all []string
 	entries := make(map[string]Entry)
 	for _, e := range open.Entries {
+		all = append(all, fmt.Sprint(e.Member, " ", e.Score, " ", e.Data))
 		entries[e.Member] = e
 	}
+	require.Equal(h.t, all, exported)
 	for _, e := range must(s.Pending(ctx, h.frozen, PendingQuery{Order: RankOrder, Limit: 100}))(h.t).Entries {
 		will, there := entries[e.Member]
 		require.Equal(h.t, there, e.Pending != nil, e.Member)

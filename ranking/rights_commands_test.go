@@ -108,6 +108,12 @@ func TestTriedCommandsAreEnough(t *testing.T) {
 	s.ReportNode(ctx, "node", []byte("{}"))
 	s.Nodes(ctx)
 	require.Nil(t, must(s.Masters(ctx))(t)[0].Fault)
+	must(s.Freeze(ctx, "b", Moderator{Reason: "the finish"}))(t)
+	must(s.Apply(ctx, "b", []definition.Update{{Member: "bob", Score: 2, Data: `1`}}))(t)
+	must(s.Pending(ctx, "b", PendingQuery{Limit: 10}))(t)
+	for range s.ExportPending(ctx, "b") {
+	}
+	must(s.Unfreeze(ctx, "b", Moderator{Reason: "by mistake"}))(t)
 	s.Erase(ctx, "user", "ana", by)
 	s.Delete(ctx, "hour", by)
 	s.Ping(ctx)

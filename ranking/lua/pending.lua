@@ -42,7 +42,8 @@ if order == 'reveal' then
     stop = held and tonumber(held) == tonumber(key) and call('ZRANK', publics, member) or place_after(publics, key, member)
   end
   local start = math.max(stop - limit, 0)
-  rows = stop > 0 and call('ZREVRANGE', publics, total - stop, total - start - 1) or {}
+  rows = stop > 0 and call('ZRANGE', publics, start, stop - 1) or {}
+  for i = 1, #rows / 2 do rows[i], rows[#rows + 1 - i] = rows[#rows + 1 - i], rows[i] end
 else
   local start = key ~= '' and place_after(pending, key, member) or 0
   rows = call('ZRANGE', pending, start, start + limit - 1)
