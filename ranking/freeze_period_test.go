@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -123,4 +124,37 @@ func TestForgottenFreezeEnds(t *testing.T) {
 		return nil
 	})
 	require.EqualValues(t, 1, w.write(s, "b", "a", 5).Current.Rank)
+}
+
+// A reveal that breaks off anywhere, because its node dies or its answer is lost, goes on from there on another node, and repeats no step.
+func TestRevealGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, dies := range []fate{isLost, isDone} {
+		for step, broke := 0, true; broke; step++ {
+			w := simulated(t, 2, Config{}, definition.Board{Name: "final", Reveal: definition.RevealHost}, definition.Board{Name: "open"})
+			a, b := w.stores[0], w.stores[1]
+			must(a.Freeze(t.Context(), "final", Moderator{Reason: "the finish"}))(t)
+			for i, member := range []string{"a", "b", "c", "d"} {
+				w.write(a, "final", member, int64(i))
+				w.write(a, "open", member, int64(i))
+			}
+			var calls atomic.Int64
+			a.rdb.AddHook(&cutter{fate: fateAt(&calls, int64(step), dies, isLost)})
+			_, err := a.RevealAll(t.Context(), "final", Moderator{})
+			if broke = err != nil; broke {
+				all := must(b.Pending(t.Context(), "final", PendingQuery{Limit: 10}))(t)
+				require.Equal(t, int64(4), all.Total+all.Pending)
+				for range 2 { // the retry of a host who has got no answer
+					if len(all.Entries) > 0 {
+						must(b.Reveal(t.Context(), "final", []string{all.Entries[0].Member}, Moderator{}))(t)
+					}
+				}
+				if page := must(b.Page(t.Context(), "final", 1, 10))(t); page.Frozen != nil {
+					require.Nil(t, must(b.RevealAll(t.Context(), "final", Moderator{}))(t).Frozen)
+				}
+			}
+			require.Equal(t, entriesOf(t, b, "open"), entriesOf(t, b, "final"))
+			require.EqualValues(t, 4, must(b.Page(t.Context(), "final", 1, 10))(t).Total)
+		}
+	}
 }
