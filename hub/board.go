@@ -119,14 +119,14 @@ func (b *board) applyChanges(list []*feed.Changes) {
 		if !b.isRelevant(c) {
 			continue
 		}
+		if c.Freeze { // a page tells whether it is frozen, and whether it is final now
+			b.freezeAt, b.resolved = ranking.State{Epoch: c.Epoch, Seq: c.Seq}, false
+		}
 		was := b.view.Valid()
 		if b.view.Apply(c) {
 			b.changedAt = earlier(b.changedAt, c.At)
 			b.prefetchProfiles(c)
 			b.dirty, b.ranks.dirty = true, true
-			if c.Freeze {
-				b.resolved = false // a page tells whether it is frozen, and whether it is final now
-			}
 			if b.view.Final() { // a final period does not change: it is not final, or not any more
 				b.countResync(resyncReopened)
 				b.view.Invalidate()

@@ -53,8 +53,8 @@ func (b *board) publishDue(due *schedule) {
 // changes moved.
 func (b *board) publish(now time.Time) {
 	s := &publication{
-		generation: b.generation, columns: b.columns, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), missing: b.missing,
-		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.PageSize()),
+		generation: b.generation, columns: b.columns, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(),
+		frozen: b.view.Frozen(), missing: b.missing, state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.PageSize()),
 	}
 	b.attachProfiles(s)
 	if b.pageToShow && b.state != ending {

@@ -43,13 +43,14 @@ type nameState struct {
 	nameKind    nameKind
 	fixedPeriod string // of an absolute name
 
-	period        string    // the qualified name of the view's period; "": not known
-	requestedName string    // the name by which the last page was requested
-	resolved      bool      // the name still means that period, as far as the board knows
-	rolloverDue   time.Time // when that may end; zero: never
-	otherPeriod   string    // the other period that changed last
-	missing       bool      // the board or the period does not exist
-	publishAsEnd  bool      // the period is closed and not kept any more: the last publication becomes its end
+	period        string        // the qualified name of the view's period; "": not known
+	requestedName string        // the name by which the last page was requested
+	resolved      bool          // the name still means that period, as far as the board knows
+	rolloverDue   time.Time     // when that may end; zero: never
+	otherPeriod   string        // the other period that changed last
+	freezeAt      ranking.State // after the last message about a freeze
+	missing       bool          // the board or the period does not exist
+	publishAsEnd  bool          // the period is closed and not kept any more: the last publication becomes its end
 }
 
 func newNameState(named ranking.Board) nameState {
@@ -76,7 +77,7 @@ func (b *board) isRelevant(c *feed.Changes) bool {
 	case b.period != "" && c.Period != b.view.Period() && c.Period != b.otherPeriod:
 		b.otherPeriod, b.resolved = c.Period, false
 	}
-	return b.nameKind != relative // an earlier period is closed and does not change
+	return b.nameKind != relative || !b.view.Final() // an earlier period does not change, unless something of it is pending yet
 }
 
 // pageName is the name by which the board reads the next page. A period whose end is not
@@ -130,8 +131,8 @@ func (b *board) resolveName(period string) {
 		}
 	}
 	byName := b.requestedName == b.name
-	// A page that the view has discarded has to be read again.
-	b.resolved = (byName || !p.Final) && p.Final == b.view.Final()
+	// A page that the view has discarded has to be read again, as one that is older than the last message about a freeze.
+	b.resolved = (byName || !p.Final) && p.Final == b.view.Final() && (p.Epoch != b.freezeAt.Epoch || p.Seq >= b.freezeAt.Seq)
 	if b.rolloverDue = (time.Time{}); p.Left > 0 {
 		b.rolloverDue = b.pageFetch.arrivedAt.Add(max(p.Left, minPeriodLeft))
 	}

@@ -165,7 +165,10 @@ func (d *delivery) sendVersion(v *version) {
 			return
 		}
 	}
-	frame, again := d.nextFrame(v)
+	frame, freeze, again := d.nextFrame(v)
+	if freeze && (!client.offer(boardFrame(d.stream.board.name, v.publication), time.Time{}) || !client.free()) {
+		return
+	}
 	if d.info != nil && frame.kind == snapshotType {
 		frame = frame.withInfo(d.info)
 	}
@@ -191,18 +194,18 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // nextFrame is the frame that the client needs: the delta where it is one version behind,
-// the difference where it resumes, otherwise the full frame. again tells the caller to send
-// the me frame once more.
-func (d *delivery) nextFrame(v *version) (f *Frame, again bool) {
+// the difference where it resumes, otherwise the full frame. freeze reports that the client
+// needs a board frame before it. again tells the caller to send the me frame once more.
+func (d *delivery) nextFrame(v *version) (f *Frame, freeze, again bool) {
 	if v.delta != nil && d.version != 0 && d.version+1 == v.number {
-		return d.client.shard.deltaFrame(d.stream, v), false
+		return d.client.shard.deltaFrame(d.stream, v), v.delta.freeze, false
 	}
 	if d.version == 0 && d.resumeFrom.Life != "" {
 		if f = v.publication.resumeFrame(d.stream.board.name, d.stream.n, d.resumeFrom); f != nil {
-			return f, true
+			return f, v.publication.frozenSeq > d.resumeFrom.Seq, true
 		}
 	}
-	return d.client.shard.fullFrame(d.stream, v), true
+	return d.client.shard.fullFrame(d.stream, v), false, true
 }
 
 // madeFrames are the frames that a shard has made of one version. Its clients share them.

@@ -83,6 +83,9 @@
 // in the top for at most one read. A profile has no seq: when it changes, the board publishes
 // again at the same seq.
 //
+// Where a board freezes, or is frozen no longer, the board reads a page: by the clock, or after the message of that. Clients get the news
+// in a board frame before the next delta. A closed period that is frozen is not final: the board stays on it until all is revealed.
+//
 // A feed of an event, or of periods, has a goroutine and a stream, but no view
 // (event_feed.go): it publishes the newest items as often as FeedRate allows, and counts
 // those that it skips.

@@ -31,6 +31,7 @@ type fakePeriod struct {
 	shards ranking.States // nil: the board has none
 	scores map[string]int64
 	data   map[string]string
+	frozen *ranking.Frozen // as a message has told; nil: the definition alone freezes it
 }
 
 // fakeBoard is the Source and the Feed of one board, "b", that a test changes. It has one
@@ -53,6 +54,7 @@ type fakeBoard struct {
 	closed      []*fakePeriod
 	keptPeriods int           // how many closed periods can be read
 	ends        time.Time     // of all; zero: never
+	freezes     time.Duration // how long before the end of the current period it freezes; 0: never
 	missing     bool          // the board does not exist
 	leftError   time.Duration // error in the time that a period is said to have left
 	ahead       time.Duration // how far Redis's clock is ahead of that of this process
@@ -180,6 +182,14 @@ func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 		p.Ends, p.Left = f.ends, max(0, time.Until(f.ends))
 		p.Final = p.Left == 0
 	}
+	if until := p.Left - f.freezes; f.freezes > 0 && number == n && until > 0 {
+		p.Left = until
+	} else if f.freezes > 0 && number == n {
+		p.Frozen = &ranking.Frozen{Since: p.Ends.Add(-f.freezes), Reveals: definition.RevealAuto}
+	}
+	if is.frozen != nil {
+		p.Frozen, p.Final = is.frozen, false
+	}
 	if p.Left > 0 {
 		p.Left = max(1, p.Left+f.leftError)
 	}
@@ -302,6 +312,14 @@ func (p *fakePeriod) change(member string, score int64, data string) *feed.Chang
 		changes.Board, changes.Epoch, changes.Seq = ranking.ShardName("b", changes.Shard), of.Epoch, of.Seq
 	}
 	return changes
+}
+
+// freeze freezes the period; nil: ends its freeze. It returns the message of that.
+func (p *fakePeriod) freeze(frozen *ranking.Frozen) *feed.Changes {
+	p.frozen = frozen
+	p.state.Seq++
+	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, At: time.Now(), Freeze: true,
+		Received: time.Duration(time.Now().UnixNano())}
 }
 
 // replace replaces the whole board and returns the message.

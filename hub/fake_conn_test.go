@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func (c *fakeConn) Flush() {
 func (c *fakeConn) fold(f *Frame, changed time.Time) {
 	var m hubtest.Message
 	err := json.Unmarshal(jsonOf(f), &m)
-	if err == nil && (m.Type == "snapshot" || m.Type == "delta" || m.Type == "me") {
+	if err == nil && slices.Contains([]string{"snapshot", "delta", "me", "board"}, m.Type) {
 		was := c.board
 		err = errors.Join(c.board.Fold(m), c.checkEnd(m, was))
 	}

@@ -232,6 +232,9 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 	if s.final {
 		b = append(b, `,"final":true`...)
 	}
+	if s.frozen != nil {
+		b = appendFrozen(b, s.frozen)
+	}
 	b = append(b, `,"top":[`...)
 	return rowsFrame(b, all, rows, "]}").as(snapshotType, at)
 }
@@ -255,6 +258,23 @@ func deltaFrame(board string, s *publication, n int, from int64, changed *encode
 	b = appendField(b, "total", s.total)
 	b = append(b, `,"rows":[`...)
 	return rowsFrame(b, changed, rows, `],"len":`+strconv.Itoa(min(n, len(s.top)))+"}").as("delta", s.position(n))
+}
+
+// boardFrame encodes whether a publication is frozen. It goes out before a delta to a client that does not know it.
+func boardFrame(board string, s *publication) *Frame {
+	b := appendFrozen(appendHead(make([]byte, headRoom, headRoom+128+len(board)), "board", board), s.frozen)
+	return sealFrame(append(b, '}')).as("board", Position{})
+}
+
+// appendFrozen appends the freeze of a board as a field; null for none.
+func appendFrozen(b []byte, f *ranking.Frozen) []byte {
+	b = append(b, `,"frozen":`...)
+	if f == nil {
+		return append(b, "null"...)
+	}
+	b = appendTime(append(b, `{"since":`...), f.Since)
+	b = append(append(b, `,"reveals":"`...), f.Reveals...)
+	return append(b, `"}`...)
 }
 
 // meFrame encodes the standing of a followed member; around holds the fields of

@@ -31,7 +31,9 @@ type publication struct {
 	period     string
 	ends       time.Time
 	final      bool
-	missing    bool // the board or the period does not exist
+	frozen     *ranking.Frozen // nil: it is not frozen
+	frozenSeq  int64           // the seq since when this life is frozen so, or is not frozen
+	missing    bool            // the board or the period does not exist
 	state      ranking.State
 	total      int64
 	top        []ranking.Entry
@@ -77,10 +79,18 @@ func (s *publication) profile(i int) ranking.Profile {
 }
 
 // continues reports whether a delta can lead from old to s: a delta holds differences of
-// rows and nothing else, and its seq never goes back.
+// rows, a board frame before it tells a freeze, and its seq never goes back.
 func (s *publication) continues(old *publication) bool {
 	return s.generation == old.generation && s.state.Epoch == old.state.Epoch && s.state.Seq >= old.state.Seq &&
 		s.final == old.final && s.ends.Equal(old.ends)
+}
+
+// isFrozenAs reports whether two publications say the same about a freeze.
+func (s *publication) isFrozenAs(old *publication) bool {
+	if s.frozen == nil || old.frozen == nil {
+		return s.frozen == old.frozen
+	}
+	return *s.frozen == *old.frozen
 }
 
 // position is what a client holds that has got the first n entries of s. A list of fewer entries lacks those behind
@@ -97,7 +107,7 @@ func (s *publication) position(n int) Position {
 // most entries, or nil.
 func (s *publication) follow(old *publication, most int) *encodedRows {
 	at, d := s.state.Seq, &encodedRows{columns: s.columns}
-	s.modified = slices.Repeat([]int64{at}, len(s.top))
+	s.modified, s.frozenSeq = slices.Repeat([]int64{at}, len(s.top)), at
 	if old == nil || !s.continues(old) {
 		s.life = rand.Text()[:lifeChars]
 		return nil
@@ -105,6 +115,9 @@ func (s *publication) follow(old *publication, most int) *encodedRows {
 	s.life = old.life
 	if at == old.state.Seq {
 		at++ // a client at this seq may hold old
+	}
+	if s.frozenSeq = at; s.isFrozenAs(old) {
+		s.frozenSeq = old.frozenSeq
 	}
 	for i, e := range s.top {
 		if i < len(old.top) {

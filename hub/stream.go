@@ -69,8 +69,9 @@ func (v *version) changedSince(number uint64) time.Time {
 
 // versionDelta is what has changed since the version before.
 type versionDelta struct {
-	from int64 // the seq of that version
-	rows *encodedRows
+	from   int64 // the seq of that version
+	rows   *encodedRows
+	freeze bool // has begun or ended since then
 }
 
 // periodEnd is the last version of the period before. A client that has an older version of
@@ -112,10 +113,10 @@ func (st *stream) publish(s *publication, difference *encodedRows, changedAt tim
 		if old := before.publication; s.life == old.life {
 			_, count := difference.prefix(st.n)
 			now, was := min(st.n, len(s.top)), min(st.n, len(old.top))
-			if count == 0 && now == was && s.total == old.total {
+			if count == 0 && now == was && s.total == old.total && s.isFrozenAs(old) {
 				return false
 			}
-			next.delta = &versionDelta{old.state.Seq, difference}
+			next.delta = &versionDelta{old.state.Seq, difference, !s.isFrozenAs(old)}
 			// Where most rows differ, the snapshot is the smaller frame.
 			if 4*count > 3*now && st.fullFrame(next).Size() < st.deltaFrame(next).Size() {
 				next.delta = nil

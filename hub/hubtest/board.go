@@ -44,6 +44,7 @@ type Message struct {
 	Total   int64             `json:"total"`
 	Ends    Raw               `json:"ends"` // "null" where the period never ends
 	Final   bool              `json:"final"`
+	Frozen  Raw               `json:"frozen"` // "" where it is absent
 	Top     []Entry           `json:"top"`
 	Rows    []json.RawMessage `json:"rows"`
 	Len     int               `json:"len"`
@@ -73,14 +74,15 @@ type Board struct {
 	Total  int64
 	Ends   Raw // as in Message
 	Final  bool
+	Frozen Raw // "" where the board is not frozen
 	Top    []Entry
 	Me     *Message // the last me frame; nil: none
 
 	started bool
 }
 
-// Fold applies a snapshot, a delta or a me. It returns an error for a delta that does not
-// continue the board's seq, and for a me before the first snapshot.
+// Fold applies a snapshot, a delta, a me or a board. It returns an error for a delta that does not
+// continue the board's seq, and for any other before the first snapshot.
 func (b *Board) Fold(m Message) error {
 	switch {
 	case m.Type == "snapshot" && (m.Period == nil || m.Ends == ""):
@@ -90,11 +92,16 @@ func (b *Board) Fold(m Message) error {
 	case m.Type == "snapshot":
 		*b = Board{
 			Period: *m.Period, Epoch: m.Epoch, Life: m.Life, Seq: m.Seq, Total: m.Total, Ends: m.Ends, Final: m.Final,
-			Top: m.Top, Me: b.Me, started: true,
+			Frozen: m.Frozen, Top: m.Top, Me: b.Me, started: true,
 		}
 		return nil
 	case m.Type == "me" && b.started:
 		b.Me = &m
+		return nil
+	case m.Type == "board" && b.started && m.Frozen != "":
+		if b.Frozen = m.Frozen; b.Frozen == "null" {
+			b.Frozen = ""
+		}
 		return nil
 	case m.Type != "delta" || !b.started || m.From != b.Seq:
 		return fmt.Errorf("%s from seq %d does not build on seq %d", m.Type, m.From, b.Seq)

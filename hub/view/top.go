@@ -32,10 +32,11 @@ type top struct {
 	period    string
 	order     definition.Order
 	ties      definition.Ties
-	ends      time.Time      // as in ranking.Page
-	final     bool           // as in ranking.Page
-	state     ranking.State  // as clients see it
-	shards    ranking.States // of each shard; nil: the board has none
+	ends      time.Time       // as in ranking.Page
+	final     bool            // as in ranking.Page
+	frozen    *ranking.Frozen // as in ranking.Page
+	state     ranking.State   // as clients see it
+	shards    ranking.States  // of each shard; nil: the board has none
 	total     int64
 	entries   []entry // in order
 	tiedRanks []int64 // for each index, the rank; nil without ties
@@ -44,7 +45,7 @@ type top struct {
 // newTop returns the top of a page.
 func newTop(p ranking.Page) top {
 	t := top{
-		period: p.Period, order: p.Order, ties: p.Ties, ends: p.Ends, final: p.Final,
+		period: p.Period, order: p.Order, ties: p.Ties, ends: p.Ends, final: p.Final, frozen: p.Frozen,
 		state: p.State, shards: slices.Clone(p.Shards), total: p.Total,
 	}
 	t.entries = make([]entry, len(p.Entries), len(p.Entries)+1)

@@ -345,9 +345,12 @@ func (v *View) Ends() time.Time { return v.ends }
 // Final reports whether the period has closed, so that the view shows its final result.
 func (v *View) Final() bool { return v.final }
 
+// Frozen describes the freeze of the period; nil: the period is not frozen.
+func (v *View) Frozen() *ranking.Frozen { return v.frozen }
+
 // MarkFinal makes the view's state the final result of its period. The owner calls it when
 // Redis no longer keeps the period.
-func (v *View) MarkFinal() { v.final = true }
+func (v *View) MarkFinal() { v.final, v.frozen = true, nil }
 
 // Total is how many members the board has.
 func (v *View) Total() int64 { return v.total }
