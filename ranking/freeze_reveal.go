@@ -38,8 +38,8 @@ func (s *Store) Reveal(ctx context.Context, board string, members []string, by M
 		return Reveals{}, definition.Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(members), MaxRevealed))
 	}
 	for i, member := range members {
-		if err := definition.CheckMember(member); err != nil {
-			return Reveals{}, definition.Rooted(definition.ItemPath("members", i), err)
+		if err := definition.CheckText(definition.ItemPath("members", i), member); err != nil {
+			return Reveals{}, err
 		}
 	}
 	return s.reveal(ctx, board, by, actionReveal, func(v *revealer) error {
