@@ -19,7 +19,9 @@ func frozenJSON(f *ranking.Frozen) hubtest.Raw {
 }
 
 // byHost is a freeze that a moderator has begun now.
-func byHost() *ranking.Frozen { return &ranking.Frozen{Since: time.Now().UTC(), Reveals: definition.RevealHost} }
+func byHost() *ranking.Frozen {
+	return &ranking.Frozen{Since: time.Now().UTC(), Reveals: definition.RevealHost}
+}
 
 // Clients are told when a board freezes and when the freeze ends, before the next difference, and keep their list. Those who resume are
 // told what they do not know.

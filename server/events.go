@@ -158,10 +158,11 @@ func readEvent(o request.Object, key string) (ranking.EventCall, error) {
 func newEventResult(c *access.Caller, h ranking.EventResult) resultsJSON {
 	results := make([]any, len(h.Updates))
 	for i, u := range h.Updates {
-		if err := h.Outcomes[i].Err; err != nil {
-			results[i] = boardRefusalJSON{Board: u.Board, refusalJSON: newRefusal(c, err)}
+		o := outcomeFor(c, h.Outcomes[i])
+		if o.Err != nil {
+			results[i] = boardRefusalJSON{Board: u.Board, refusalJSON: newRefusal(c, o.Err)}
 		} else {
-			r := h.Outcomes[i].Result
+			r := o.Result
 			if c.IsBounded() && !c.May(access.ScopeRead, access.Board(u.Board)) {
 				r.Current, r.Previous = nil, nil
 			}

@@ -6,6 +6,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/access"
 	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
 	"rankcast/server/internal/respond"
@@ -116,11 +117,12 @@ func (s *Server) listInstances(c *echo.Context) error {
 func (s *Server) readInstances(c *echo.Context, otherwise, most int64) (family string, page ranking.Instances, err error) {
 	q := request.ReadQuery(c, "limit", "cursor", "prefix")
 	after, limit := namePageOf(q, otherwise, most)
-	asked := ranking.InstancesQuery{Prefix: q.OptionalText("prefix"), After: after, Limit: limit}
+	family = request.PathValue(c, "board")
+	asked := ranking.InstancesQuery{Prefix: q.OptionalText("prefix"), After: after, Limit: limit,
+		Pending: gate.Caller(c).May(access.ScopeModerate, access.Board(family))}
 	if q.Err != nil {
 		return "", page, q.Err
 	}
-	family = request.PathValue(c, "board")
 	page, err = s.overviews.ReadableNames(c.Request().Context(), gate.Caller(c), family, asked)
 	return family, page, err
 }

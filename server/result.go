@@ -22,6 +22,9 @@ func newResult(board, member string, r ranking.Result) resultJSON {
 }
 
 func (j resultJSON) AppendJSON(b []byte) ([]byte, error) {
+	if j.result.Frozen {
+		return j.appendFrozen(b)
+	}
 	b, err := jsontext.AppendQuote(append(b, `{"board":`...), j.board)
 	if err != nil {
 		return nil, err
@@ -43,6 +46,25 @@ func (j resultJSON) AppendJSON(b []byte) ([]byte, error) {
 		b = append(b, `,"previous":null`...)
 	}
 	b = strconv.AppendBool(append(b, `,"duplicate":`...), j.result.Duplicate)
+	if j.result.TakenBack {
+		b = append(b, `,"taken_back":true`...)
+	}
+	return append(b, '}'), nil
+}
+
+// appendFrozen is AppendJSON for an update of a frozen board. It tells nothing that the public does not see.
+func (j resultJSON) appendFrozen(b []byte) ([]byte, error) {
+	b, err := jsontext.AppendQuote(append(b, `{"board":`...), j.board)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = jsontext.AppendQuote(append(b, `,"member":`...), j.member); err != nil {
+		return nil, err
+	}
+	b = append(b, `,"frozen":true`...)
+	if j.result.Duplicate {
+		b = append(b, `,"duplicate":true`...)
+	}
 	if j.result.TakenBack {
 		b = append(b, `,"taken_back":true`...)
 	}

@@ -111,6 +111,7 @@ type summaryJSON struct {
 	Board     string        `json:"board"`
 	Period    string        `json:"period"`
 	Ends      *string       `json:"ends"`
+	Frozen    *entry.Frozen `json:"frozen,omitzero"`
 	Total     int64         `json:"total"`
 	Epoch     string        `json:"epoch"`
 	Seq       int64         `json:"seq"`
@@ -260,8 +261,8 @@ func (r *Reader) checkFailures(failures []error) error {
 // summarize makes the line of a board for callers, and its card for pages.
 func (r *Reader) summarize(board string, g *ranking.Summary, top []entry.Entry) (summaryJSON, BoardCard) {
 	info := boardinfo.New(g.About)
-	line := summaryJSON{Board: board, Period: g.Period, Ends: definition.FormatTime(g.Ends), Total: g.Total, Epoch: g.Epoch,
-		Seq: g.Seq, Built: g.Built, Memory: g.Memory, Info: &info}
+	line := summaryJSON{Board: board, Period: g.Period, Ends: definition.FormatTime(g.Ends), Frozen: entry.NewFrozen(g.Frozen),
+		Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Built: g.Built, Memory: g.Memory, Info: &info}
 	if !g.Built { // its changes are builds
 		line.Rate = r.rates.of(board, g.Epoch, g.Seq, time.Now())
 	}

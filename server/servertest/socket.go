@@ -169,7 +169,7 @@ func (s *Socket) Read() (hubtest.Message, error) {
 	}
 	require.NoError(s.t, json.Unmarshal(b, &m), "%s", b)
 	switch m.Type {
-	case "snapshot", "delta", "me":
+	case "snapshot", "delta", "me", "board":
 		if s.Boards[m.Board] == nil {
 			s.Boards[m.Board] = &hubtest.Board{}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func OpenStream(t testing.TB, addr, path string, header ...string) *Stream {
 	return &Stream{t: t, conn: conn, lines: bufio.NewReaderSize(answer.Body, 16)}
 }
 
-// Read reads one event, or a comment. It folds snapshots, deltas and me frames into Board.
+// Read reads one event, or a comment. It folds snapshots, deltas, me and board frames into Board.
 func (s *Stream) Read() (e Event, err error) {
 	for {
 		line, err := s.lines.ReadString('\n')
@@ -85,7 +86,7 @@ func (s *Stream) fold(e Event) error {
 	require.NoError(s.t, json.Unmarshal([]byte(e.Data), &m), e.Data)
 	require.Equal(s.t, m.Type, e.Type)
 	contract.CheckFromServer(s.t, []byte(e.Data))
-	if e.Type == "snapshot" || e.Type == "delta" || e.Type == "me" {
+	if slices.Contains([]string{"snapshot", "delta", "me", "board"}, e.Type) {
 		return s.Board.Fold(m)
 	}
 	return nil

@@ -36,11 +36,26 @@ type Head struct {
 	Period string  `json:"period"`
 	Ends   *string `json:"ends"`
 	Final  bool    `json:"final"`
+	Frozen *Frozen `json:"frozen,omitzero"` // nil: the period is not frozen
+}
+
+// Frozen is the freeze of a period.
+type Frozen struct {
+	Since   string            `json:"since"`
+	Reveals definition.Reveal `json:"reveals"`
+}
+
+// NewFrozen encodes the freeze of a period; nil for none.
+func NewFrozen(f *ranking.Frozen) *Frozen {
+	if f == nil {
+		return nil
+	}
+	return &Frozen{f.Since.Format(definition.TimeForm), f.Reveals}
 }
 
 // NewHead makes the head of an answer about a period of a board.
 func NewHead(board, period string, b ranking.Bounds) Head {
-	return Head{board, period, definition.FormatTime(b.Ends), b.Final}
+	return Head{board, period, definition.FormatTime(b.Ends), b.Final, NewFrozen(b.Frozen)}
 }
 
 // Profiles is a store of profiles.
