@@ -189,6 +189,17 @@ func (h *freezeHistory) act() {
 		}
 		r := must(s.Reveal(ctx, h.frozen, members, Moderator{}))(h.t)
 		require.EqualValues(h.t, len(members), r.Count)
+		last := int64(0)
+		for i, e := range page.Entries { // those that are new come first, the last of them first; then the last public place
+			if i > 0 && page.Entries[i-1].Public == nil && e.Public == nil && e.Pending != nil && page.Entries[i-1].Pending != nil {
+				require.LessOrEqual(h.t, e.Pending.Rank, page.Entries[i-1].Pending.Rank)
+			} else if e.Public != nil {
+				require.True(h.t, last == 0 || e.Public.Rank <= last)
+				last = e.Public.Rank
+			} else {
+				require.Zero(h.t, last)
+			}
+		}
 		h.hasFrozen = r.Frozen != nil
 	case 16:
 		if h.hasFrozen {

@@ -15,7 +15,7 @@ type PendingOrder string
 
 // The orders.
 const (
-	RevealOrder PendingOrder = "reveal" // members without a public rank first, and then from the last public rank upwards
+	RevealOrder PendingOrder = "reveal" // members without a public rank first, the last of them first, and then from the last public rank upwards
 	RankOrder   PendingOrder = "rank"   // by the places that the members will have; those that will have left come last
 )
 
@@ -76,13 +76,15 @@ func (s *Store) readPending(ctx context.Context, rule *definition.Compiled, inst
 	k := s.keys.Board(instance, period)
 	args := []any{string(rule.Ties), string(q.Order), q.Limit + 1, "", ""}
 	if q.After != nil {
-		key := q.After.Key
-		if key == noKey {
-			key = goneKey
+		args[3], args[4] = sortkey.Format(q.After.Key), q.After.Member
+		switch {
+		case q.After.Key == noKey && q.Order == RevealOrder:
+			args[3] = "new"
+		case q.After.Key == noKey:
+			args[3] = sortkey.Format(goneKey)
 		}
-		args[3], args[4] = sortkey.Format(key), q.After.Member
 	}
-	r := script.Pending.Run(ctx, s.rdb, []string{k.Members, k.Meta, k.Distinct, k.Pending[0], k.Pending[3]}, args)
+	r := script.Pending.Run(ctx, s.rdb, []string{k.Members, k.Meta, k.Distinct, k.Pending[0], k.Pending[3], k.Pending[4]}, args)
 	r.Number() // Redis's clock
 	r.Text()   // the state of the freeze: the caller reads it with the head
 	page := PendingPage{Pending: r.Number()}
@@ -117,7 +119,8 @@ func (s *Store) readPending(ctx context.Context, rule *definition.Compiled, inst
 	return page, nil
 }
 
-// noKey stands in a cursor for a place behind all members; in Redis that is goneKey, see GONE in pending.lua.
+// noKey stands in a cursor for a new member in RevealOrder, and for one that will have left in RankOrder: that is goneKey, see GONE in
+// pending.lua.
 const (
 	noKey   = sortkey.Key(definition.MaxScore + 1)
 	goneKey = sortkey.Key(1 << 60)

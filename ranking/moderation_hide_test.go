@@ -51,8 +51,8 @@ func TestHideOnBoard(t *testing.T) {
 				o = apply(t, b, "b", definition.Update{Member: "new", Score: 3})
 				require.EqualValues(t, 3, o.Result.Current.Rank)
 				require.ErrorIs(t, errorOf(a.Around(t.Context(), "b", "q", 1)), definition.ErrUnknownMember)
-				require.Equal(t, HiddenPage{[]HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false},
-					{"sole", new(int64(7)), false}}, "", 3}, must(a.Hidden(t.Context(), "b", "", 100))(t))
+				require.Equal(t, HiddenPage{Members: []HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false},
+					{"sole", new(int64(7)), false}}, Total: 3}, must(a.Hidden(t.Context(), "b", "", 100))(t))
 
 				require.NoError(t, b.Show(t.Context(), "b", "q", why))
 				require.NoError(t, b.Show(t.Context(), "b", "s", why))
@@ -117,7 +117,7 @@ func TestHideEverywhere(t *testing.T) {
 		list := must(w.stores[1].HiddenEverywhere(t.Context(), "user", "", 1))(t)
 		require.Equal(t, HiddenEverywherePage{[]string{"u"}, "", 1}, list)
 		hidden := must(w.stores[1].Hidden(t.Context(), "fans:a", "", 1))(t)
-		require.Equal(t, HiddenPage{[]HiddenMember{{"u", new(int64(6)), true}}, "", 1}, hidden)
+		require.Equal(t, HiddenPage{Members: []HiddenMember{{"u", new(int64(6)), true}}, Total: 1}, hidden)
 
 		require.NoError(t, w.stores[1].ShowEverywhere(t.Context(), "user", "u", Moderator{}))
 		w.until("all to be shown again", func() error {

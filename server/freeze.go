@@ -1,6 +1,7 @@
 package server
 
 import (
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v5"
 
 	"rankcast/ranking"
@@ -77,12 +78,12 @@ func (s *Server) postReveal(c *echo.Context) error {
 		of[i] = r.Member
 	}
 	answer := revealJSON{freezeJSON: newFreeze(board, done.Head), Revealed: make([]revealedJSON, len(of)), Left: done.Left}
-	profiles := s.profilesOf(c, done.Kind, of)
+	profiles, columns := s.profilesOf(c, done.Kind, of), done.Columns
 	for i, r := range done.List {
 		p := profiles[r.Member]
-		answer.Revealed[i] = revealedJSON{Member: r.Member, Name: p.Name, Avatar: p.Avatar, Previous: newPlace(r.Previous)}
-		if at := newPlace(r.Current); at != nil {
-			answer.Revealed[i].Rank, answer.Revealed[i].Score = at.Rank, &at.Score
+		answer.Revealed[i] = revealedJSON{Member: r.Member, Name: p.Name, Avatar: p.Avatar, Previous: newPlace(r.Previous, columns)}
+		if at := newPlace(r.Current, columns); at != nil {
+			answer.Revealed[i].Rank, answer.Revealed[i].Score, answer.Revealed[i].Columns = at.Rank, &at.Score, at.Columns
 		}
 	}
 	if all {
@@ -102,6 +103,7 @@ type revealedJSON struct {
 	Rank     *int64            `json:"rank"` // null: it has left, or is hidden; Score likewise
 	Member   string            `json:"member"`
 	Score    *int64            `json:"score"`
+	Columns  jsontext.Value    `json:"columns,omitzero"` // of the score, on a board with columns
 	Name     string            `json:"name,omitzero"`
 	Avatar   string            `json:"avatar,omitzero"`
 	Previous *pendingPlaceJSON `json:"previous"`
@@ -109,16 +111,17 @@ type revealedJSON struct {
 
 // pendingPlaceJSON is a place of a member on a board, of which something is pending.
 type pendingPlaceJSON struct {
-	Rank  *int64 `json:"rank"` // null: not known, or hidden
-	Score int64  `json:"score"`
+	Rank    *int64         `json:"rank"` // null: not known, or hidden
+	Score   int64          `json:"score"`
+	Columns jsontext.Value `json:"columns,omitzero"` // of the score, on a board with columns
 }
 
 // newPlace encodes a standing; nil for none.
-func newPlace(at *ranking.Standing) *pendingPlaceJSON {
+func newPlace(at *ranking.Standing, columns definition.Columns) *pendingPlaceJSON {
 	if at == nil {
 		return nil
 	}
-	j := pendingPlaceJSON{Score: at.Score}
+	j := pendingPlaceJSON{Score: at.Score, Columns: columns.JSON(at.Score)}
 	if at.Rank > 0 {
 		j.Rank = &at.Rank
 	}
@@ -182,7 +185,7 @@ func (s *Server) getPending(c *echo.Context) error {
 	entries := make([]pendingJSON, len(page.Entries))
 	for i, e := range page.Entries {
 		p := profiles[e.Member]
-		entries[i] = pendingJSON{e.Member, p.Name, p.Avatar, newPlace(e.Public), newPlace(e.Pending)}
+		entries[i] = pendingJSON{e.Member, p.Name, p.Avatar, newPlace(e.Public, page.Columns), newPlace(e.Pending, page.Columns)}
 	}
 	return respond.OK(c, struct {
 		entry.Head

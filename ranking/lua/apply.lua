@@ -20,7 +20,7 @@
 --                      take-backs are here too, see apply_takeback.lua
 --                      periods: name to its state, see settle.lua; '/' to the end of the last
 --                      one that was announced as closed
---      11 to 14        with a window, see window.lua; else what is pending, see freeze.lua
+--      11 to 14        with a window, see window.lua; else 11 to 15: what is pending, see freeze.lua
 -- ARGV  1 to 5         see board.lua
 --       6 since, 7 until   times from which and until which an update counts without a further look
 --                      at the following
@@ -120,8 +120,8 @@ if ARGV[21] ~= '' then
   columns = {change = change, less = less}
 end
 -- While frozen, see freeze.lua.
-local GONE = 2 ^ 60 -- the key of a member that has left, in the pending sets; keys of scores are smaller
-local pending, pending_hiddens, pending_datas, pending_publics = KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+local GONE = 2 ^ 60 -- keys of scores are smaller
+local pending, pending_hiddens, pending_datas, publics, newcomers = KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
 local tied = ties == 'shared' or ties == 'dense'
 local ranks, leaving, taking_back -- the functions of rank.lua, leaving.lua and apply_takeback.lua; nil: none is needed
 if overrides then call('HDEL', meta, '\0') end

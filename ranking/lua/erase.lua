@@ -3,7 +3,8 @@
 --
 -- KEYS  1 to 10        see board.lua
 --       11 hash        names, and 12 hash: numbers, of the members of the history, see record.lua
---       13 to 16       with a window, see window.lua; a builder of the board loses its lock. Else what is pending, see freeze.lua
+--       13 to 16       with a window, see window.lua; a builder of the board loses its lock. Else 13 to 17:
+--                      what is pending, see freeze.lua
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 member
@@ -39,6 +40,7 @@ if ARGV[8] == '0' then
   local waits = call('ZREM', KEYS[13], member) + call('ZREM', KEYS[14], member)
   call('HDEL', KEYS[15], member)
   call('ZREM', KEYS[16], member)
+  call('ZREM', KEYS[17], member)
   there = there or waits > 0
 end
 remove(member, key)

@@ -6,7 +6,8 @@
 --      11 sorted set   pending members, by the sort keys that they will have; 2^60: the member will have left
 --      12 sorted set   likewise, those that are hidden
 --      13 hash         their data, and those of members whose data alone changed; 'null': none
---      14 sorted set   the members of 11 by their public sort keys; 2^60: the public board has not got the member
+--      14 sorted set   the members of 11 that the public board has, by their public sort keys
+--      15 sorted set   the members of 11 that the public board has not got, by the keys in 11
 --
 -- The field frozen of meta is since when, in µs since 1970; '-': the freeze of the definition was ended. The field pending is the clock
 -- of the last pending write. Where the public has not got a board-period, meta has neither epoch nor seq. The board's periods have

@@ -4,7 +4,7 @@
 -- parts. Follows lib/board.lua, lib/changes.lua, lib/order.lua, lib/rank.lua and
 -- lib/leaving.lua.
 --
--- KEYS  1 to 14        see board.lua and freeze.lua
+-- KEYS  1 to 15        see board.lua and freeze.lua
 --                      meta: moderated, the revision in force, see censor.lua; remoderate, the
 --                      revision up to which all changes are applied, until they all are; kind, for
 --                      which both are valid
@@ -24,8 +24,8 @@
 
 local shape, limit, revision, kind = ARGV[6], tonumber(ARGV[7]), ARGV[8], ARGV[9]
 local phase, built = ARGV[10], ARGV[11] == '1'
-local pending, pending_hiddens, publics = KEYS[11], KEYS[12], KEYS[14]
-local FIRST, STEP, GONE = 12, 2, 2 ^ 60
+local pending, pending_hiddens, publics, newcomers = KEYS[11], KEYS[12], KEYS[14], KEYS[15]
+local FIRST, STEP = 12, 2
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape', 'moderated', 'remoderate', 'kind')
 local moderated = tonumber(state[5] or 0)
@@ -51,6 +51,7 @@ for i = FIRST, #ARGV, STEP do
     if waits then
       call('ZREM', pending, member)
       call('ZREM', publics, member)
+      call('ZREM', newcomers, member)
       call('ZADD', pending_hiddens, waits, member)
     end
   else
@@ -64,7 +65,7 @@ for i = FIRST, #ARGV, STEP do
     if waits then
       call('ZREM', pending_hiddens, member)
       call('ZADD', pending, waits, member)
-      call('ZADD', publics, key or format('%.0f', GONE), member)
+      call('ZADD', key and publics or newcomers, key or waits, member)
     end
   end
 end

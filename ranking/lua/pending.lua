@@ -4,12 +4,14 @@
 --       2 hash         meta: frozen
 --       3 sorted set   with ties dense, the distinct scores, see board.lua
 --       4 sorted set   pending members
---       5 sorted set   the same members by their public keys
+--       5 sorted set   those of them that the public board has, by their public keys
+--       6 sorted set   the others, by the keys in 4
 -- ARGV  1 ties         see board.lua
---       2 order        'reveal': members without a public place first, and then from the last place upwards; 'rank': by the places
+--       2 order        'reveal': members without a public place first, and then from the last place upwards, new members by the
+--                      places that they will have; 'rank': by the places
 --                      that the members will have
 --       3 limit        entries at most, 1 to 1,000
---       4 key, 5 member   after which the page begins; '': at the first
+--       4 key, 5 member   after which the page begins; '': at the first. In the order 'reveal' the key of a new member is 'new'
 -- Result {now, frozen or '', number of pending members, then five for each entry:
 --           member
 --           public key, and the rank; '': none
@@ -17,7 +19,7 @@
 --           is ''}
 -- Cost   O(log n) an entry
 
-local members, meta, distinct, pending, publics = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local members, meta, distinct, pending, publics, newcomers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local ties, order, limit, key, member = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local GONE = 2 ^ 60
 
@@ -32,26 +34,33 @@ local function before(set, key, member)
 end
 
 local time = call('TIME')
-local total = call('ZCARD', publics)
+local total = call('ZCARD', pending)
 local answer = {format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])), call('HGET', meta, 'frozen') or '', total}
-local rows
-if order == 'reveal' then
-  local stop = total
-  if key ~= '' then
-    local held = call('ZSCORE', publics, member)
-    stop = held and tonumber(held) == tonumber(key) and call('ZRANK', publics, member) or place_after(publics, key, member)
-  end
-  local start = math.max(stop - limit, 0)
-  rows = stop > 0 and call('ZRANGE', publics, start, stop - 1) or {}
-  for i = 1, #rows / 2 do rows[i], rows[#rows + 1 - i] = rows[#rows + 1 - i], rows[i] end
-else
+local rows = {}
+
+-- Adds members of a set from behind: those before the position stop, as many as the page still takes.
+local function add(set, stop)
+  local start = math.max(stop - (limit - #rows), 0)
+  if stop <= start then return end
+  local found = call('ZRANGE', set, start, stop - 1)
+  for i = #found, 1, -1 do rows[#rows + 1] = found[i] end
+end
+
+if order == 'rank' then
   local start = key ~= '' and place_after(pending, key, member) or 0
   rows = call('ZRANGE', pending, start, start + limit - 1)
+elseif key == '' or key == 'new' then
+  -- A new member that is not there any more was revealed, as were those before it: the page is the first one.
+  add(newcomers, key == 'new' and call('ZRANK', newcomers, member) or call('ZCARD', newcomers))
+  add(publics, call('ZCARD', publics))
+else
+  local held = call('ZSCORE', publics, member)
+  add(publics, held and tonumber(held) == tonumber(key) and call('ZRANK', publics, member) or place_after(publics, key, member))
 end
 for _, row in ipairs(rows) do
   local public, waits = call('ZSCORE', publics, row), call('ZSCORE', pending, row)
   local rank, then_rank = '', ''
-  if tonumber(public) < GONE then
+  if public then
     rank = ties == 'dense' and call('ZRANK', distinct, format('%.0f', floor(tonumber(public)) + 0)) + 1 or before(members, public, row) + 1
   else
     public = ''

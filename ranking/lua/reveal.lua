@@ -2,7 +2,7 @@
 -- freeze. When none is left, the freeze ends. Follows lib/board.lua, lib/changes.lua, lib/order.lua, lib/rank.lua, lib/leaving.lua
 -- and lib/notify.lua.
 --
--- KEYS  1 to 14        see board.lua and freeze.lua
+-- KEYS  1 to 15        see board.lua and freeze.lua
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 revision     of the moderation that the caller knows
@@ -20,7 +20,7 @@
 
 local shape, revision, hides, birth, times = ARGV[6], tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10]
 local freezes, kind, rest = tonumber(ARGV[11]), ARGV[12], ARGV[13] == '1'
-local pending, pending_hiddens, pending_datas, publics = KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+local pending, pending_hiddens, pending_datas, publics, newcomers = KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15]
 local FIRST, GONE, MOST = 14, 2 ^ 60, 128
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape', 'frozen', 'pending', 'from', 'span', 'moderated', 'data')
@@ -84,10 +84,11 @@ for i = FIRST, #ARGV do
     result = (rank == '-' and rank or format('%d', rank)) .. ' ' .. (score == '-' and score or format('%d', score)) .. ' ' .. old
     call('ZREM', pending, member)
     call('ZREM', publics, member)
+    call('ZREM', newcomers, member)
   end
   results[#results + 1] = result
 end
-local left = call('ZCARD', publics)
+local left = call('ZCARD', pending)
 if left == 0 and (rest or #ARGV >= FIRST) then
   local hidden = call('ZRANGE', pending_hiddens, 0, MOST - 1, 'WITHSCORES')
   for i = 1, #hidden, 2 do

@@ -40,7 +40,7 @@ type BoardKeys struct {
 	Entered  string    // sorted set: with a member_ttl, member to the time at which it entered, µs since 1970
 	Hidden   string    // sorted set: hidden member to sort key
 	Left     string    // sorted set: digest of a member that was removed to the board's clock then, see board.lua
-	Pending  [4]string // while frozen: pending members, hidden ones, their data, and their public keys, see pending.lua
+	Pending  [5]string // while frozen: pending members, hidden ones, data, their public keys, and new members, see freeze.lua
 	Window   [3]string // with a window: events, tallies and forgotten members, see window.lua
 	Ids      [2]string // hashes: request id to first result, for even and for odd buckets of time
 	Periods  string    // hash: the board's periods
@@ -87,7 +87,7 @@ func (k Keys) Board(instance, period string) BoardKeys {
 		Entered:  of + "t",
 		Hidden:   of + "h",
 		Left:     of + "l",
-		Pending:  [4]string{of + "f", of + "fh", of + "fx", of + "fo"},
+		Pending:  [5]string{of + "f", of + "fh", of + "fx", of + "fo", of + "fn"},
 		Window:   [3]string{of + "e", of + "n", of + "o"},
 		Ids:      k.Ids(instance),
 		Periods:  tag + "p",

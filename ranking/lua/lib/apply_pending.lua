@@ -42,7 +42,10 @@
         end
         if waits == '' or waits and hide then call('ZREM', pending, member) end
         if waits == '' or waits and not hide then call('ZREM', pending_hiddens, member) end
-        if waits == '' or waits and hide then call('ZREM', pending_publics, member) end
+        if waits == '' or waits and hide then
+          call('ZREM', publics, member)
+          call('ZREM', newcomers, member)
+        end
         if waits == '' then
           call('HDEL', pending_datas, member)
         elseif waits and hide then
@@ -50,7 +53,7 @@
           if not moderated then moderated = '0' end -- the rest of this moderation is not in force yet
         elseif waits then
           call('ZADD', pending, waits, member)
-          call('ZADD', pending_publics, public or format('%.0f', GONE), member)
+          call('ZADD', public and publics or newcomers, public or waits, member)
         end
         if waits ~= '' and data ~= held then call('HSET', pending_datas, member, data == '' and 'null' or data) end
         wrote = true
