@@ -41,6 +41,40 @@ func entries(text string) (all []client.Entry) {
 	return all
 }
 
+// Each column has its head above its values, and the own row says what it lacks in each.
+func TestScreenOfColumns(t *testing.T) {
+	t.Parallel()
+	of := func(points, difference, goals int64) client.Columns {
+		return client.Columns{{Name: "points", Value: points}, {Name: "difference", Value: difference}, {Name: "goals", Value: goals}}
+	}
+	b := client.Board{State: client.Live, Total: 12, Epoch: "e", Columns: []byte(`[{"name":"points","title":"Pts","order":"desc","max":200},` +
+		`{"name":"difference","order":"desc","min":-999,"max":999},{"name":"goals","order":"asc","max":999,"display":{"unit":"g"}}]`),
+		Top: []client.Entry{{Rank: 1, Member: "ajax", Score: 9, Columns: of(88, 40, 90)}, {Rank: 2, Member: "psv", Score: 8, Columns: of(85, -2, 7)}},
+		Me: &client.Me{Member: "me", Rank: ptr(7), Score: ptr(3), Columns: of(12, -50, 5), ToNext: ptr(1), ToNextColumns: of(2, 0, -3),
+			Around: []client.Entry{{Rank: 6, Member: "x", Score: 4, Columns: of(14, -50, 8)}, {Rank: 7, Member: "me", Score: 3, Columns: of(12, -50, 5)}}}}
+	s := sized("me", 1, 80, 12, b)
+	require.Equal(t, strings.Join([]string{
+		"stars                                                          12 members · live",
+		"  rank  member            Pts  difference  goals",
+		"     1  ajax               88          40   90 g",
+		"     2  psv                85          -2    7 g",
+		"  ⋯",
+		"     6  x                  14         -50    8 g",
+		"▸    7  me                 12         -50    5 g  Pts 2, goals -3 to next",
+		"",
+		"q quits",
+	}, "\n"), plain(s))
+
+	// The own change arrives before the neighbours: what it lacks is told at once.
+	b.Me = &client.Me{Member: "me", Rank: ptr(7), Score: ptr(3), Columns: of(14, -51, 9)}
+	s.Update(b)
+	require.Contains(t, plain(s), "▸    7  me                 14         -51    9 g  difference 1, goals 1 to next")
+	require.Contains(t, plain(sized("nobody", 0, 80, 12, client.Board{State: client.Live, Columns: b.Columns, Top: b.Top,
+		Me: &client.Me{Member: "nobody"}})), "–           –      –  not on the board")
+	s.shown.Final, s.shown.Period = true, "2026-W46"
+	require.Contains(t, s.closingLine(), "ajax was first with Pts 88, difference 40, goals 90 g")
+}
+
 // standing is the entry of the member "me".
 func standing(rank, score int64) *client.Me {
 	return &client.Me{Member: "me", Rank: &rank, Score: &score}

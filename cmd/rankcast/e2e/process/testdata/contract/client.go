@@ -38,7 +38,7 @@ func run(ctx context.Context, url string) error {
 
 	var body rankcast.UpdateScoresJSONRequestBody
 	if err := body.FromUpdateBatch(rankcast.UpdateBatch{Updates: []rankcast.Update{
-		{Member: "ana", Score: 40, Id: new("m1")}, {Member: "eli", Score: 30}}}); err != nil {
+		{Member: "ana", Score: new(int64(40)), Id: new("m1")}, {Member: "eli", Score: new(int64(30))}}}); err != nil {
 		return err
 	}
 	written, err := c.UpdateScoresWithResponse(ctx, board, nil, body)
@@ -105,7 +105,7 @@ func watchSocket(ctx context.Context, url string, c *rankcast.ClientWithResponse
 			}
 			list = snapshot.Top
 			var body rankcast.UpdateScoresJSONRequestBody
-			if err := body.FromUpdate(rankcast.Update{Member: "mia", Score: 50}); err != nil {
+			if err := body.FromUpdate(rankcast.Update{Member: "mia", Score: new(int64(50))}); err != nil {
 				return err
 			}
 			if _, err := c.UpdateScoresWithResponse(ctx, board, nil, body); err != nil {
