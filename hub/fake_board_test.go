@@ -56,6 +56,7 @@ type fakeBoard struct {
 	ends        time.Time     // of all; zero: never
 	freezes     time.Duration // how long before the end of the current period it freezes; 0: never
 	missing     bool          // the board does not exist
+	columns     definition.Columns
 	leftError   time.Duration // error in the time that a period is said to have left
 	ahead       time.Duration // how far Redis's clock is ahead of that of this process
 
@@ -349,6 +350,13 @@ func (f *fakeBoard) topOf(name string, n int) []hubtest.Entry {
 	return p.top(n)
 }
 
+// setColumns changes the columns of the scores.
+func (f *fakeBoard) setColumns(columns definition.Columns) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.columns = columns
+}
+
 // setKind changes the kind of the members. names are their profiles; nil: the kind has
 // none.
 func (f *fakeBoard) setKind(kind string, names map[string]string) {
@@ -400,7 +408,7 @@ func (f *fakeBoard) readPage(board string, limit int) (ranking.Page, error) {
 	if err != nil {
 		return ranking.Page{}, err
 	}
-	p.Kind = f.kind
+	p.Kind, p.Columns = f.kind, f.columns
 	p.State, p.Shards, p.Ties, p.Total, p.Entries = is.state, slices.Clone(is.shards), is.ties, int64(len(is.scores)), is.entries()
 	p.Entries = p.Entries[:min(limit, len(p.Entries))]
 	return p, nil
@@ -457,6 +465,7 @@ func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardSt
 	for i, board := range boards {
 		if is, _, err := f.find(board); err == nil {
 			states[i].State, states[i].Shards, states[i].Kind = is.state, slices.Clone(is.shards), f.kind
+			states[i].Columns = f.columns
 		}
 		states[i].Err = f.readErr
 	}

@@ -142,9 +142,9 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	for _, c := range []struct{ method, path, body, detail string }{
 		{"POST", "/v1/boards/b/scores", `{"member":"x","score":1,"points":2}`,
-			"points: is not a field of this object; want member, score, id, op, if, data, at; or updates, a list"},
+			"points: is not a field of this object; want member, score, columns, id, op, if, data, at; or updates, a list"},
 		{"POST", "/v1/boards/b/scores", `{"events":[]}`,
-			"events: is not a field of this object; want member, score, id, op, if, data, at; or updates, a list"},
+			"events: is not a field of this object; want member, score, columns, id, op, if, data, at; or updates, a list"},
 		{"POST", "/v1/boards/b/scores", `{"updates":[],"id":"x"}`, "id: is not a field of this object; want updates"},
 		{"PUT", "/v1/boards/b/members/x/score", `{"` + strings.Repeat("x", 1000) + `":1}`,
 			strings.Repeat("x", 64) + "…: is not a field of this object; want score, reason, by"},
@@ -167,7 +167,7 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 		Results []struct{ Error struct{ Message string } }
 	}
 	n.Do("POST", "/v1/boards/b/scores", `{"updates":[{"member":"x","points":2}]}`).Into(&batch)
-	require.Equal(t, "updates[0].points: is not a field of this object; want member, score, id, op, if, data, at",
+	require.Equal(t, "updates[0].points: is not a field of this object; want member, score, columns, id, op, if, data, at",
 		batch.Results[0].Error.Message)
 	line := n.Do("POST", "/v1/boards/b/import", `{"member":"x","points":2}`, "Content-Type", "application/x-ndjson")
 	require.Contains(t, line.Body, "line 1: points: is not a field of this object; want member, score, data")

@@ -17,12 +17,13 @@ func (r *Raw) UnmarshalJSON(b []byte) error {
 
 // Entry is an entry on the wire.
 type Entry struct {
-	Rank   int64  `json:"rank"`
-	Member string `json:"member"`
-	Score  int64  `json:"score"`
-	Name   string `json:"name"`
-	Avatar string `json:"avatar"`
-	Data   Raw    `json:"data"`
+	Rank    int64  `json:"rank"`
+	Member  string `json:"member"`
+	Score   int64  `json:"score"`
+	Columns Raw    `json:"columns"`
+	Name    string `json:"name"`
+	Avatar  string `json:"avatar"`
+	Data    Raw    `json:"data"`
 }
 
 // Item is an item of a feed.
