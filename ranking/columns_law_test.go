@@ -136,7 +136,8 @@ func (b *tuples) named(values []int64) map[string]int64 {
 func (b *tuples) drawValues() []int64 {
 	values := make([]int64, len(b.d.Columns))
 	for i, c := range b.d.Columns {
-		values[i] = rapid.OneOf(rapid.Int64Range(c.Min, c.Max), rapid.SampledFrom([]int64{0, 0, 1, c.Min, c.Max, c.Min, c.Max})).Draw(b.t, "value")
+		edges := rapid.SampledFrom([]int64{0, 0, 1, c.Min, c.Max, c.Min, c.Max})
+		values[i] = rapid.OneOf(rapid.Int64Range(c.Min, c.Max), edges).Draw(b.t, "value")
 		if rapid.IntRange(0, 40).Draw(b.t, "outside") == 0 {
 			values[i] = c.Max + 1
 		}

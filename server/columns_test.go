@@ -104,7 +104,7 @@ func TestColumnsThatABoardRefuses(t *testing.T) {
 		{"POST", scores, `{"member":"mit","columns":{"solved":9007199254740992}}`, "out_of_range columns.solved", "want an integer within"},
 		{"POST", scores, `{"member":"mit","columns":{"solved":1}}`, "out_of_range columns.solved", "results in, a value outside 0 to 20"},
 		{"POST", scores, `{"member":"mit","columns":{"penalty":-8}}`, "out_of_range columns.penalty", "a value outside 0 to 99999"},
-		{"POST", scores, `{"member":"mit","columns":{"solved":1},"op":"best"}`, "invalid_request columns.penalty", "is missing; only an update with op sum"},
+		{"POST", scores, `{"member":"mit","columns":{"solved":1},"op":"best"}`, "invalid_request columns.penalty", "only an update with op sum"},
 		{"POST", scores, `{"member":"mit","columns":{"solved":21,"penalty":1},"op":"last"}`, "out_of_range columns.solved", "outside 0 to 20"},
 		{"POST", "/v1/boards/plain/scores", `{"member":"mit","columns":{"solved":1}}`, "invalid_request columns", "want score"},
 		{"PUT", set, `{"score":5,"reason":"r"}`, "invalid_request score", "want columns"},
@@ -130,7 +130,8 @@ func TestColumnsThatABoardRefuses(t *testing.T) {
 		{"PUT", "/v1/boards/icpc", `{}`, "conflict columns", ""},
 		{"PUT", "/v1/boards/u", `{"union":{"of":["icpc"]}}`, "invalid_request union.of[0]", "which has columns"},
 		{"PUT", "/v1/events/e", `{"updates":[{"board":"icpc","member":"{m}","score":1}]}`, "invalid_request updates[0].score", "want columns"},
-		{"PUT", "/v1/events/e", `{"updates":[{"board":"plain","member":"{m}","columns":{"a":1}}]}`, "invalid_request updates[0].columns", "want score"},
+		{"PUT", "/v1/events/e", `{"updates":[{"board":"plain","member":"{m}","columns":{"a":1}}]}`, "invalid_request updates[0].columns",
+			"want score"},
 	} {
 		a := n.Do(c.method, c.path, c.body)
 		require.Equal(t, c.problem, code(a), "%s %s: %s", c.path, c.body, a.Body)
@@ -155,7 +156,8 @@ func TestImportOfColumns(t *testing.T) {
 		{ndjson, `{"member":"a","columns":{"solved":3,"penalty":9}}` + "\n" + `{"member":"b","columns":{"solved":21,"penalty":9}}`, 200,
 			`"imported":1,"refused":1,"first_errors":[{"line":2,"code":"out_of_range","message":"columns.solved: is, or results in`},
 		{ndjson, `{"member":"c","score":299991,"columns":{"solved":3,"penalty":9}}`, 200, `"imported":1`},
-		{ndjson, `{"member":"d","score":5,"columns":{"solved":3,"penalty":9}}`, 400, "line 1: score: is 5, but the columns beside it make 299991; omit it"},
+		{ndjson, `{"member":"d","score":5,"columns":{"solved":3,"penalty":9}}`, 400,
+			"line 1: score: is 5, but the columns beside it make 299991; omit it"},
 		{ndjson, `{"member":"d","score":5}`, 400, "line 1: score: does not apply to a board with columns"},
 		{ndjson, `{"member":"d"}`, 400, "line 1: score: is missing"},
 		{csv, "member,columns.penalty,columns.solved\nd,2,4\n", 200, `"imported":1`},

@@ -61,7 +61,7 @@ func TestColumnsOfADefinition(t *testing.T) {
 		`{"name":"solved","title":{"en":"Solved","zh":"解题"},"order":"desc","max":20},` +
 		`{"name":"penalty","order":"asc","max":99999,"display":{"unit":"min"}}],"kind":"member"}`
 	require.Equal(t, want, string(redistest.Must(json.Marshal(d))(t)))
-	require.Equal(t, d, redistest.Must(definition.ParseBoard("icpc", []byte(want)))(t), "the order of the board is given, and is that of packed scores")
+	require.Equal(t, d, redistest.Must(definition.ParseBoard("icpc", []byte(want)))(t), "the order given is that of packed scores")
 	text := redistest.Must(d.YAML())(t)
 	require.Equal(t, d, redistest.Must(definition.ParseBoardYAML("icpc", []byte(text)))(t), text)
 
@@ -92,33 +92,37 @@ func TestColumnsOfADefinition(t *testing.T) {
 func TestColumnsThatNoBoardHas(t *testing.T) {
 	t.Parallel()
 	two := `[{"name":"a","max":1},{"name":"b","max":1}]`
-	for body, says := range map[string]string{
-		`{"columns":[]}`:                                                                                        "columns: is empty",
-		`{"columns":{"a":1}}`:                                                                                   "columns: is an object; want a list of columns, such as",
-		`{"columns":[{"name":"a","max":1}]}`:                                                                    "columns: has 1 columns; want 2 to 8",
-		`{"columns":[{"max":1},{"name":"b"}]}`:                                                                  "columns[0].name: is missing",
-		`{"columns":[{"name":"a","max":1},{"name":"b"}]}`:                                                       "columns[1].max: is missing",
-		`{"columns":[{"name":"a","max":1},{"name":"a","max":1}]}`:                                               "columns[1].name: is a, as another column has it",
-		`{"columns":[{"name":"A","max":1},{"name":"b","max":1}]}`:                                               `columns[0].name: is "A"; want 1 to 32 characters of a-z`,
-		`{"columns":[{"name":"1a","max":1},{"name":"b","max":1}]}`:                                              `columns[0].name: is "1a"; want 1 to 32`,
-		`{"columns":[{"name":"a","max":0},{"name":"b","max":1}]}`:                                               "columns[0].max: is 0; want at least 1",
-		`{"columns":[{"name":"a","min":1,"max":3},{"name":"b","max":1}]}`:                                       "columns[0].min: is 1; want 0 or less",
-		`{"columns":[{"name":"a","order":"up","max":3},{"name":"b","max":1}]}`:                                  `columns[0].order: is "up"; want one of desc, asc`,
-		`{"columns":[{"name":"a","weight":1,"max":3},{"name":"b","max":1}]}`:                                    "columns[0].weight: is not a field of a column; want name, title",
-		`{"columns":[{"name":"a","max":3,"display":{"decimals":9}},{"name":"b","max":1}]}`:                      "columns[0].display.decimals: is 9; want 0 to 6",
-		`{"columns":[{"name":"a","max":1048575},{"name":"b","max":1048576}]}`:                                   "columns: have ranges (max − min + 1) whose product is more than 1099511627776",
-		`{"columns":[{"name":"a","max":9007199254740991},{"name":"b","max":9007199254740991}],"ties":"member"}`: "more than 9007199254740992",
-		`{"columns":` + two + `,"order":"asc"}`:                                                                 "order: does not apply to a board with columns; omit it: each column has an order",
-		`{"columns":` + two + `,"display":{"decimals":1}}`:                                                      "display: does not apply to a board with columns",
-		`{"columns":` + two + `,"window":"3h"}`:                                                                 "window: does not apply to a board with columns",
-		`{"columns":` + two + `,"union":{"of":["x"]}}`:                                                          "union: does not apply to a board with columns",
-		`{"columns":` + two + `,"min":0}`:                                                                       "min: does not apply to a board with columns",
-		`{"columns":` + two + `,"max":9}`:                                                                       "max: does not apply to a board with columns",
-		`{"columns":` + two + `,"max_change":9}`:                                                                "max_change: does not apply to a board with columns",
+	for _, c := range [][2]string{
+		{`{"columns":[]}`, "columns: is empty"},
+		{`{"columns":{"a":1}}`, "columns: is an object; want a list of columns, such as"},
+		{`{"columns":[{"name":"a","max":1}]}`, "columns: has 1 columns; want 2 to 8"},
+		{`{"columns":[{"max":1},{"name":"b"}]}`, "columns[0].name: is missing"},
+		{`{"columns":[{"name":"a","max":1},{"name":"b"}]}`, "columns[1].max: is missing"},
+		{`{"columns":[{"name":"a","max":1},{"name":"a","max":1}]}`, "columns[1].name: is a, as another column has it"},
+		{`{"columns":[{"name":"A","max":1},{"name":"b","max":1}]}`, `columns[0].name: is "A"; want 1 to 32 characters of a-z`},
+		{`{"columns":[{"name":"1a","max":1},{"name":"b","max":1}]}`, `columns[0].name: is "1a"; want 1 to 32`},
+		{`{"columns":[{"name":"a","max":0},{"name":"b","max":1}]}`, "columns[0].max: is 0; want at least 1"},
+		{`{"columns":[{"name":"a","min":1,"max":3},{"name":"b","max":1}]}`, "columns[0].min: is 1; want 0 or less"},
+		{`{"columns":[{"name":"a","order":"up","max":3},{"name":"b","max":1}]}`, `columns[0].order: is "up"; want one of desc, asc`},
+		{`{"columns":[{"name":"a","weight":1,"max":3},{"name":"b","max":1}]}`,
+			"columns[0].weight: is not a field of a column; want name, title"},
+		{`{"columns":[{"name":"a","max":3,"display":{"decimals":9}},{"name":"b","max":1}]}`,
+			"columns[0].display.decimals: is 9; want 0 to 6"},
+		{`{"columns":[{"name":"a","max":1048575},{"name":"b","max":1048576}]}`,
+			"columns: have ranges (max − min + 1) whose product is more than 1099511627776"},
+		{`{"columns":[{"name":"a","max":9007199254740991},{"name":"b","max":9007199254740991}],"ties":"member"}`,
+			"more than 9007199254740992"},
+		{`{"columns":` + two + `,"order":"asc"}`, "order: does not apply to a board with columns; omit it: each column has an order"},
+		{`{"columns":` + two + `,"display":{"decimals":1}}`, "display: does not apply to a board with columns"},
+		{`{"columns":` + two + `,"window":"3h"}`, "window: does not apply to a board with columns"},
+		{`{"columns":` + two + `,"union":{"of":["x"]}}`, "union: does not apply to a board with columns"},
+		{`{"columns":` + two + `,"min":0}`, "min: does not apply to a board with columns"},
+		{`{"columns":` + two + `,"max":9}`, "max: does not apply to a board with columns"},
+		{`{"columns":` + two + `,"max_change":9}`, "max_change: does not apply to a board with columns"},
 	} {
-		err := redistest.ErrorOf(definition.ParseBoard("b", []byte(body)))
-		require.ErrorContains(t, err, says, body)
-		require.ErrorIs(t, err, definition.ErrInvalid, body)
+		err := redistest.ErrorOf(definition.ParseBoard("b", []byte(c[0])))
+		require.ErrorContains(t, err, c[1], c[0])
+		require.ErrorIs(t, err, definition.ErrInvalid, c[0])
 	}
 	for _, body := range []string{
 		`{"columns":[{"name":"a","max":1048575},{"name":"b","max":1048575}]}`,
@@ -171,7 +175,7 @@ func TestColumnsOfAnEvent(t *testing.T) {
 		field, says string
 	}{
 		"a score":           {of(nil, "1", ""), definition.Sum, contest, ".score", `want columns, such as {"solved":1,"penalty":0}`},
-		"no columns":        {of(definition.ColumnAmounts{"solved": "1"}, "", ""), definition.Sum, nil, ".columns", "which has no columns; want score"},
+		"no columns":        {of(definition.ColumnAmounts{"solved": "1"}, "", ""), definition.Sum, nil, ".columns", "has no columns; want score"},
 		"an unknown column": {of(definition.ColumnAmounts{"x": "1"}, "", ""), definition.Sum, contest, ".columns.x", "which has solved, penalty"},
 		"one of two":        {of(definition.ColumnAmounts{"solved": "1"}, "", ""), definition.Best, contest, ".columns", "lacks penalty"},
 		"one of a sum":      {of(definition.ColumnAmounts{"solved": "1"}, "", definition.Sum), definition.Best, contest, "", ""},
@@ -192,5 +196,6 @@ func TestDigestOfColumns(t *testing.T) {
 	one := digest(map[string]int64{"solved": 1})
 	require.Equal(t, one, digest(map[string]int64{"solved": 1, "penalty": 0}))
 	require.NotEqual(t, one, digest(map[string]int64{"solved": 1, "penalty": 99999}))
-	require.NotEqual(t, digest(map[string]int64{"penalty": -1}), digest(map[string]int64{"solved": 1, "penalty": 99999}), "which make one integer")
+	require.NotEqual(t, digest(map[string]int64{"penalty": -1}), digest(map[string]int64{"solved": 1, "penalty": 99999}),
+		"both make one integer")
 }

@@ -122,6 +122,7 @@ func testSet() definition.Set {
 	return definition.Set{
 		Boards: []definition.Board{
 			{Name: "stars"}, {Name: "laps", Mode: definition.Last}, {Name: "fans:{star}"}, {Name: "daily", Period: "day"},
+			{Name: "contest", Columns: definition.Columns{{Name: "solved", Max: 20}, {Name: "penalty", Order: definition.Asc, Max: 999}}},
 			{Name: "low", Max: new(int64(10))}, {Name: "hot", Window: hour, Refresh: definition.Live},
 		},
 		Events: []definition.Event{
@@ -250,11 +251,13 @@ func TestEntriesCount(t *testing.T) {
 		b.add("board", "stars", "member", "s17", "score", "2", "id", "mine")
 		b.add("board", "stars", "member", "s17", "score", "2", "id", "mine")
 		b.add("board", "daily", "member", "ana", "score", "1")
+		b.add("board", "contest", "member", "mit", "columns", "solved:1,penalty:20")
 		c := b.ingest().consumer(stream)
 		redistest.Must(c.batch(t.Context()))(t)
 		require.EqualValues(t, 8, b.score("stars", "s17"), "3 + 3 + 2, and the id mine counts once")
 		require.EqualValues(t, 3, b.score("fans:s17", "u4"))
 		require.EqualValues(t, 1, b.score("daily", "ana"))
+		require.EqualValues(t, 980, b.score("contest", "mit"))
 		page := redistest.Must(b.store.Page(t.Context(), "laps", 1, 1))(t)
 		require.EqualValues(t, 9, page.Entries[0].Score)
 		require.Equal(t, `{"car":7}`, page.Entries[0].Data)
@@ -296,6 +299,11 @@ func TestRefusedEntries(t *testing.T) {
 			{"invalid_request", "user", []string{"event", "gift", "star", "s17", "flowers", "3"}},
 			{"invalid_request", "colour", []string{"event", "gift", "star", "s17", "user", "u4", "flowers", "3", "colour", "red"}},
 			{"invalid_request", "rankcast:entry", []string{"board", "stars", "member", "m", "score", "1", "rankcast:entry", "x"}},
+			{"invalid_request", "score", []string{"board", "contest", "member", "m", "score", "1"}},
+			{"invalid_request", "score", []string{"board", "contest", "member", "m", "score", "1", "columns", "solved:1"}},
+			{"invalid_request", "columns", []string{"board", "contest", "member", "m", "columns", "solved"}},
+			{"invalid_request", "columns", []string{"board", "stars", "member", "m", "columns", "solved:1"}},
+			{"out_of_range", "columns.solved", []string{"board", "contest", "member", "m", "columns", "solved:21"}},
 			{"not_open", "board", []string{"board", "daily@-1", "member", "m", "score", "1"}},
 			{"out_of_range", "score", []string{"event", "sad", "star", "s17", "n", "11"}},
 			{"idempotency_mismatch", "id", []string{"board", "stars", "member", "other", "score", "1", "id", "known"}},

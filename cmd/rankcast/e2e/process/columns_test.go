@@ -22,9 +22,10 @@ events:
 	send("contest", "mit", "--columns", "solved:1,penalty:20").Is(t, 0, "contest: mit has solved 1, penalty 20, rank 1 (new)\n", "")
 	send("contest", "mit", "--columns", "penalty:1020").Is(t, 0, "contest: mit has solved 1, penalty 1,040, rank 1\n", "")
 	send("--event", "judged", "team=eth", "minutes=9").Is(t, 0, "contest: eth has solved 1, penalty 9, rank 1 (new)\n", "")
-	send("contest", "mit", "--columns", "solved:2,penalty:7", "--op", "last", "--json").Is(t, 0, `{"board":"contest","period":"","member":"mit",`+
-		`"score":199993,"columns":{"solved":2,"penalty":7},"rank":1,"previous":{"score":98960,"columns":{"solved":1,"penalty":1040},`+
-		`"rank":2},"duplicate":false}`+"\n", "")
+	send("contest", "mit", "--columns", "solved:2,penalty:7", "--op", "last", "--json").Is(t, 0,
+		`{"board":"contest","period":"","member":"mit","score":199993,"columns":{"solved":2,"penalty":7},"rank":1,`+
+			`"previous":{"score":98960,"columns":{"solved":1,"penalty":1040},`+
+			`"rank":2},"duplicate":false}`+"\n", "")
 	for _, c := range []struct {
 		code int
 		says string

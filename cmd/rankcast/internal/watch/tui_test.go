@@ -49,9 +49,11 @@ func TestScreenOfColumns(t *testing.T) {
 	}
 	b := client.Board{State: client.Live, Total: 12, Epoch: "e", Columns: []byte(`[{"name":"points","title":"Pts","order":"desc","max":200},` +
 		`{"name":"difference","order":"desc","min":-999,"max":999},{"name":"goals","order":"asc","max":999,"display":{"unit":"g"}}]`),
-		Top: []client.Entry{{Rank: 1, Member: "ajax", Score: 9, Columns: of(88, 40, 90)}, {Rank: 2, Member: "psv", Score: 8, Columns: of(85, -2, 7)}},
+		Top: []client.Entry{{Rank: 1, Member: "ajax", Score: 9, Columns: of(88, 40, 90)},
+			{Rank: 2, Member: "psv", Score: 8, Columns: of(85, -2, 7)}},
 		Me: &client.Me{Member: "me", Rank: ptr(7), Score: ptr(3), Columns: of(12, -50, 5), ToNext: ptr(1), ToNextColumns: of(2, 0, -3),
-			Around: []client.Entry{{Rank: 6, Member: "x", Score: 4, Columns: of(14, -50, 8)}, {Rank: 7, Member: "me", Score: 3, Columns: of(12, -50, 5)}}}}
+			Around: []client.Entry{{Rank: 6, Member: "x", Score: 4, Columns: of(14, -50, 8)},
+				{Rank: 7, Member: "me", Score: 3, Columns: of(12, -50, 5)}}}}
 	s := sized("me", 1, 80, 12, b)
 	require.Equal(t, strings.Join([]string{
 		"stars                                                          12 members · live",
