@@ -14,7 +14,7 @@ import (
 // docs/SLUG.md, and the first line of the file is the page's title.
 var docSlugs = []string{
 	"start", "boards", "events", "ingest", "http", "http-reference", "live", "live-reference", "pages", "terminal",
-	"security", "deploy", "well", "show", "operations", "monitoring", "capacity", "hot", "measured", "changes", "how",
+	"security", "deploy", "well", "show", "final", "operations", "monitoring", "capacity", "hot", "measured", "changes", "how",
 }
 
 // docKeywords are words that readers may search for, by PAGE#ANCHOR of a section. The words of the section itself need
