@@ -152,8 +152,8 @@ func (s *Server) profilesOf(c *echo.Context, kind string, members []string) map[
 	return s.entries.Profiles(c.Request().Context(), kind, members)
 }
 
-// outcomeFor is what a caller gets to know of an update. On a frozen board a viewer, or an anonymous caller, gets the same whatever has
-// become of the update: a refusal would tell the score that is pending, and so would the result of a retry.
+// outcomeFor is what a caller gets to know of an update that an event makes. On a frozen board a viewer, or an anonymous caller, gets the
+// same whatever has become of the update: a refusal would tell the score that is pending, and so would the result of a retry.
 func outcomeFor(c *access.Caller, o ranking.Outcome) ranking.Outcome {
 	if o.Result.Frozen && c.IsBounded() {
 		return ranking.Outcome{Result: ranking.Result{Frozen: true}}

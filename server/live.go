@@ -30,8 +30,8 @@ func (s *Server) live(c *echo.Context) error {
 // socketUpdater applies the updates and events that come over sockets.
 type socketUpdater struct{ store *ranking.Store }
 
-func (s socketUpdater) Update(ctx context.Context, caller *access.Caller, board string, update request.Object) ([]byte, error) {
-	answer, err := applyUpdate(ctx, s.store, caller, board, update.Fields(updateFields...), "")
+func (s socketUpdater) Update(ctx context.Context, board string, update request.Object) ([]byte, error) {
+	answer, err := applyUpdate(ctx, s.store, board, update.Fields(updateFields...), "")
 	return encoded(answer, err)
 }
 

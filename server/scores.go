@@ -9,8 +9,6 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
-	"rankcast/server/access"
-	"rankcast/server/internal/gate"
 	"rankcast/server/internal/request"
 	"rankcast/server/internal/respond"
 )
@@ -31,8 +29,7 @@ func (s *Server) postScores(c *echo.Context) error {
 		}
 		return s.applyUpdates(c, board, list, post)
 	}
-	answer, err := applyUpdate(c.Request().Context(), s.store, gate.Caller(c), board,
-		post.Body.FieldsOr("; or updates, a list", updateFields...), post.Key)
+	answer, err := applyUpdate(c.Request().Context(), s.store, board, post.Body.FieldsOr("; or updates, a list", updateFields...), post.Key)
 	if err == nil && post.Ranked {
 		s.store.CountRanks(c.Request().Context(), board, []string{answer.member}, []*ranking.Result{&answer.result})
 	}
@@ -40,21 +37,19 @@ func (s *Server) postScores(c *echo.Context) error {
 }
 
 // applyUpdate applies one update.
-func applyUpdate(ctx context.Context, store *ranking.Store, caller *access.Caller, board string, f *request.Fields, key string) (
-	resultJSON, error) {
+func applyUpdate(ctx context.Context, store *ranking.Store, board string, f *request.Fields, key string) (resultJSON, error) {
 	u, err := readUpdate(f, key)
 	if err != nil {
 		return resultJSON{}, err
 	}
 	outcomes, err := store.Apply(ctx, board, []definition.Update{u})
-	var o ranking.Outcome
 	if len(outcomes) > 0 {
-		o = outcomeFor(caller, outcomes[0])
+		err = cmp.Or(outcomes[0].Err, err)
 	}
-	if err = cmp.Or(o.Err, err); err != nil {
+	if err != nil {
 		return resultJSON{}, err
 	}
-	return newResult(board, u.Member, o.Result), nil
+	return newResult(board, u.Member, outcomes[0].Result), nil
 }
 
 // applyUpdates applies a batch of updates.
@@ -70,8 +65,7 @@ func (s *Server) applyUpdates(c *echo.Context, board string, list jsontext.Value
 				s.store.CountRanks(c.Request().Context(), board, members, results)
 			}
 			return func(i int) (any, error) {
-				o := outcomeFor(gate.Caller(c), outcomes[i])
-				return newResult(board, updates[i].Member, o.Result), o.Err
+				return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
 			}, err
 		})
 	return respond.Answer(c, results, err)

@@ -47,12 +47,12 @@ func (anyBoard) About(_ context.Context, name string) (ranking.About, error) {
 }
 func (anyBoard) CheckFeed(context.Context, string) error { return nil }
 func (anyBoard) Now() time.Time                          { return time.Time{} }
-func (b anyBoard) Update(context.Context, *access.Caller, string, request.Object) ([]byte, error) {
+func (b anyBoard) Update(context.Context, string, request.Object) ([]byte, error) {
 	b.updates.Add(1)
 	return []byte(`{"results":[]}`), nil
 }
 func (b anyBoard) Event(ctx context.Context, _ *access.Caller, event string, o request.Object) ([]byte, error) {
-	return b.Update(ctx, nil, event, o)
+	return b.Update(ctx, event, o)
 }
 
 // pipeListener accepts the far ends of pipes.

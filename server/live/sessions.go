@@ -41,7 +41,7 @@ type Store interface {
 // grant for the board or the event. caller decides what an event may hold. Each method returns the object that HTTP would
 // answer. All methods may be called concurrently.
 type Updater interface {
-	Update(ctx context.Context, caller *access.Caller, board string, update request.Object) (answer []byte, err error)
+	Update(ctx context.Context, board string, update request.Object) (answer []byte, err error)
 	Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) (answer []byte, err error)
 }
 

@@ -13,7 +13,7 @@ import (
 // answered this one, so that a client's updates keep their order.
 func (ss *session) update(m *message) error {
 	return ss.write(m, "update", func(body request.Object) ([]byte, error) {
-		return ss.sessions.updater.Update(ss.sessions.calls, m.caller, m.about.Name, body)
+		return ss.sessions.updater.Update(ss.sessions.calls, m.about.Name, body)
 	})
 }
 

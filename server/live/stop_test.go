@@ -116,14 +116,14 @@ func TestStopCutsClientsThatNeverRead(t *testing.T) {
 // stuckUpdater never answers an update before the caller gives it up.
 type stuckUpdater struct{ began chan struct{} }
 
-func (u stuckUpdater) Update(ctx context.Context, _ *access.Caller, _ string, _ request.Object) ([]byte, error) {
+func (u stuckUpdater) Update(ctx context.Context, _ string, _ request.Object) ([]byte, error) {
 	u.began <- struct{}{}
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
 func (u stuckUpdater) Event(ctx context.Context, _ *access.Caller, _ string, fields request.Object) ([]byte, error) {
-	return u.Update(ctx, nil, "", fields)
+	return u.Update(ctx, "", fields)
 }
 
 // noFeed is the feed of a hub without watched boards.
