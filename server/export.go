@@ -88,10 +88,10 @@ func csvHead(columns definition.Columns) string {
 	return head + "," + csvColumns[2] + "\n"
 }
 
-// getExport streams a whole board in its order, without hidden members. If an error occurs in the
-// middle, it aborts the connection, so that no client takes a part for the whole.
+// getExport streams a whole board in its order, without hidden members; with pending as if all of a frozen board were
+// public. If an error occurs in the middle, it aborts the connection, so that no client takes a part for the whole.
 func (s *Server) getExport(c *echo.Context) error {
-	q := request.ReadQuery(c, "format")
+	q := request.ReadQuery(c, "format", "pending")
 	format, given := q.Get("format")
 	contentType, write := ndjsonType, entryEncoder(encodeNDJSON)
 	switch {
@@ -99,6 +99,10 @@ func (s *Server) getExport(c *echo.Context) error {
 		contentType, write = csvType+"; charset=utf-8", encodeCSV
 	case given && format != "ndjson" && q.Err == nil:
 		q.Err = definition.Invalid("format", "want ndjson or csv")
+	}
+	export := s.store.Export
+	if q.Boolean("pending") {
+		export = s.store.ExportPending
 	}
 	if q.Err != nil {
 		return q.Err
@@ -113,7 +117,7 @@ func (s *Server) getExport(c *echo.Context) error {
 	}
 	out := bufio.NewWriterSize(deadlineWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
-	for page, err := range s.store.Export(gate.AsCaller(c), request.PathValue(c, "board")) {
+	for page, err := range export(gate.AsCaller(c), request.PathValue(c, "board")) {
 		if err == nil {
 			err = s.gate.Reauthorize(c) // an export may take long
 		}

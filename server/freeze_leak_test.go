@@ -27,7 +27,8 @@ var publicReads = map[string][]string{
 	"/v1/boards/a/periods":       {"/v1/boards/BOARD/periods"},
 	"/v1/boards/a/instances":     {"/v1/boards/acts:{act}/instances", "/v1/boards/acts:{act}/instances?prefix=acts:n"},
 	"/v1/boards/a/overview":      {"/v1/boards/acts:{act}/overview"},
-	"/v1/boards/a/top":           {"/v1/boards/BOARD/top", "/v1/boards/BOARD/top?from_rank=2", "/v1/boards/BOARD/top?min_score=6&max_score=50"},
+	"/v1/boards/a/top":           {"/v1/boards/BOARD/top", "/v1/boards/BOARD/top?from_rank=2",
+		"/v1/boards/BOARD/top?min_score=6&max_score=50"},
 	"/v1/boards/a/history":       {"/v1/boards/final/history", "/v1/boards/final/history?member=new"},
 	"/v1/boards/a/at":            {"/v1/boards/BOARD/at?score=20", "/v1/boards/BOARD/at?score=5"},
 	"/v1/boards/a/count":         {"/v1/boards/BOARD/count?min_score=6"},
@@ -42,7 +43,8 @@ var publicReads = map[string][]string{
 	"/v1/events/e":               {"/v1/events/vote"},
 	"/v1/boards/a/live":          {}, // see below
 	"/boards/a/card.png":         {"/boards/BOARD/card.png"},
-	"the pages":                  {"/", "/?list", "/boards/BOARD", "/boards/final/story", "/boards/acts:{act}", "/members/act/new", "/members/act/a"},
+	"the pages":                  {"/", "/?list", "/boards/BOARD", "/boards/final/story", "/boards/acts:{act}",
+		"/members/act/new", "/members/act/a"},
 	"the pages of other readers": {"/embed/BOARD", "/overlay/BOARD", "/stars?event=vote"},
 }
 
@@ -160,7 +162,8 @@ func TestViewersLearnNothingFromAnswers(t *testing.T) {
 			"anonymous: {scopes: [write], events: [vote]}\n")
 		least, most := int64(0), int64(100)
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Access: g.Guard}},
-			definition.Board{Name: "final", Kind: "act", Min: &least, Max: &most, FreezeOthers: definition.OthersOpen}, definition.Board{Name: "open", Kind: "act"})
+			definition.Board{Name: "final", Kind: "act", Min: &least, Max: &most, FreezeOthers: definition.OthersOpen},
+			definition.Board{Name: "open", Kind: "act"})
 		admin := bearer(g.Key("admin"))
 		for _, m := range []string{"a", "me"} {
 			n.Require(201, "PUT", "/v1/members/act/"+m, `{"name":"N"}`, admin...)
@@ -169,7 +172,8 @@ func TestViewersLearnNothingFromAnswers(t *testing.T) {
 			`"updates":[{"board":"final","member":"{act}","score":"{n}"},{"board":"open","member":"{who}","score":1}]}`, admin...)
 		n.Require(200, "POST", "/v1/boards/final/freeze", `{"reason":"the finish"}`, admin...)
 		viewer := bearer(token(g, "me", nil, []string{"vote"}, time.Hour))
-		events := `{"events":[{"id":"1","who":"me","act":"a","n":60},{"id":"2","who":"me","act":"a","n":60},{"id":"3","who":"me","act":"a","n":-80}]}`
+		events := `{"events":[{"id":"1","who":"me","act":"a","n":60},{"id":"2","who":"me","act":"a","n":60},` +
+			`{"id":"3","who":"me","act":"a","n":-80}]}`
 		const same = `{"board":"final","member":"a","frozen":true}`
 		for range 2 {
 			a := n.Require(200, "POST", "/v1/events/vote", events, viewer...)
@@ -177,7 +181,8 @@ func TestViewersLearnNothingFromAnswers(t *testing.T) {
 		}
 		require.Contains(t, n.Require(200, "POST", "/v1/events/vote", `{"who":"me","act":"a","n":60}`, viewer...).Body, same)
 		for range 2 {
-			require.Contains(t, n.Require(200, "POST", "/v1/events/vote", `{"id":"4","who":"me","act":"a","n":60}`).Body, same, "without credentials")
+			a := n.Require(200, "POST", "/v1/events/vote", `{"id":"4","who":"me","act":"a","n":60}`)
+			require.Contains(t, a.Body, same, "without credentials")
 		}
 		s := servertest.DialPath(t, n.Addr, "/v1/live", viewer...)
 		s.Send(`{"type":"event","id":1,"event":"vote","data":{"who":"me","act":"a","n":60}}`)

@@ -39,7 +39,8 @@ func TestFreezeAndRevealOverHTTP(t *testing.T) {
 			return a
 		}
 		do(201, "PUT", "/v1/members/user/c", `{"name":"Cem","avatar":"/c.png"}`, "")
-		do(200, "POST", "/v1/boards/finale/scores", `{"updates":[{"member":"a","score":30},{"member":"b","score":20},{"member":"c","score":10}]}`, "")
+		do(200, "POST", "/v1/boards/finale/scores",
+			`{"updates":[{"member":"a","score":30},{"member":"b","score":20},{"member":"c","score":10}]}`, "")
 
 		a := do(200, "POST", "/v1/boards/finale/freeze", `{"reason":"the last ten minutes","by":"kim"}`, "")
 		frozen := frozenOf(t, a)
@@ -74,8 +75,14 @@ func TestFreezeAndRevealOverHTTP(t *testing.T) {
 		do(200, "GET", "/v1/boards/finale/pending?order=rank&limit=3", "", "")
 		require.Contains(t, n.Do("GET", "/v1/boards/finale/pending?order=rank", "").Body, `"entries":[`+c+`,`+e+`,`+d+`,`+b+`]`)
 
-		do(200, "POST", "/v1/boards/finale/reveal", `{"members":["d","b"],"reason":"places 4 and 5"}`, `{"board":"finale","period":"","frozen":`+frozen+
-			`,"revealed":[{"rank":4,"member":"d","score":5,"previous":null},{"rank":null,"member":"b","score":null,"previous":{"rank":2,"score":20}}],"left":2}`)
+		require.Equal(t, "{\"member\":\"a\",\"score\":30}\n{\"member\":\"b\",\"score\":20}\n{\"member\":\"c\",\"score\":10}",
+			do(200, "GET", "/v1/boards/finale/export", "", "").Body)
+		require.Equal(t, "member,score,data\nc,35,\na,30,\ne,7,\nd,5,",
+			do(200, "GET", "/v1/boards/finale/export?format=csv&pending=true", "", "").Body)
+
+		do(200, "POST", "/v1/boards/finale/reveal", `{"members":["d","b"],"reason":"places 4 and 5"}`, `{"board":"finale","period":"",`+
+			`"frozen":`+frozen+`,"revealed":[{"rank":4,"member":"d","score":5,"previous":null},`+
+			`{"rank":null,"member":"b","score":null,"previous":{"rank":2,"score":20}}],"left":2}`)
 		do(200, "POST", "/v1/boards/finale/reveal", `{"members":["b","a","nobody"]}`,
 			`{"board":"finale","period":"","frozen":`+frozen+`,"revealed":[],"left":2}`)
 		do(200, "POST", "/v1/boards/finale/reveal", `{"members":["c"]}`, `{"board":"finale","period":"","frozen":`+frozen+`,"revealed":[`+
@@ -135,6 +142,8 @@ func TestFreezeRefusals(t *testing.T) {
 			{"POST none/reveal", `{"all":true}`, "unknown_board board"},
 			{"GET none/pending", ``, "unknown_board board"},
 			{"GET w/pending", ``, "conflict board"},
+			{"GET b/export?pending=yes", ``, "invalid_request pending"},
+			{"GET w/export?pending=true", ``, "conflict board"},
 			{"GET b/pending?order=score", ``, "invalid_request order"},
 			{"GET b/pending?limit=1001", ``, "invalid_request limit"},
 			{"GET b/pending?cursor=x", ``, "invalid_request cursor"},
