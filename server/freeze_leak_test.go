@@ -21,29 +21,29 @@ import (
 // publicReads are requests for what callers with the scope read may see of frozen boards: for each route of the API, and pages.
 // BOARD stands for a board.
 var publicReads = map[string][]string{
-	"/v1/overview":               {"", "?limit=10", "?search=final"},
-	"/v1/boards":                 {"", "?event=vote"},
-	"/v1/boards/a":               {"/v1/boards/BOARD", "/v1/boards/acts:{act}"},
-	"/v1/boards/a/periods":       {"/v1/boards/BOARD/periods"},
-	"/v1/boards/a/instances":     {"/v1/boards/acts:{act}/instances", "/v1/boards/acts:{act}/instances?prefix=acts:n"},
-	"/v1/boards/a/overview":      {"/v1/boards/acts:{act}/overview"},
-	"/v1/boards/a/top":           {"/v1/boards/BOARD/top", "/v1/boards/BOARD/top?from_rank=2",
+	"/v1/overview":           {"", "?limit=10", "?search=final"},
+	"/v1/boards":             {"", "?event=vote"},
+	"/v1/boards/a":           {"/v1/boards/BOARD", "/v1/boards/acts:{act}"},
+	"/v1/boards/a/periods":   {"/v1/boards/BOARD/periods"},
+	"/v1/boards/a/instances": {"/v1/boards/acts:{act}/instances", "/v1/boards/acts:{act}/instances?prefix=acts:n"},
+	"/v1/boards/a/overview":  {"/v1/boards/acts:{act}/overview"},
+	"/v1/boards/a/top": {"/v1/boards/BOARD/top", "/v1/boards/BOARD/top?from_rank=2",
 		"/v1/boards/BOARD/top?min_score=6&max_score=50"},
-	"/v1/boards/a/history":       {"/v1/boards/final/history", "/v1/boards/final/history?member=new"},
-	"/v1/boards/a/at":            {"/v1/boards/BOARD/at?score=20", "/v1/boards/BOARD/at?score=5"},
-	"/v1/boards/a/count":         {"/v1/boards/BOARD/count?min_score=6"},
-	"/v1/boards/a/search":        {"/v1/boards/BOARD/search?q=n"},
-	"/v1/boards/a/members":       {"/v1/boards/BOARD/members?id=a&id=new&id=b&sort=rank"},
-	"/v1/boards/a/members/m":     {"/v1/boards/BOARD/members/a?around=3", "/v1/boards/BOARD/members/new", "/v1/boards/BOARD/members/b"},
-	"/v1/members/k":              {"/v1/members/act?q=n", "/v1/members/act?q=a"},
-	"/v1/members/k/m":            {"/v1/members/act/new", "/v1/members/act/a"},
-	"/v1/members/k/m/boards":     {"/v1/members/act/new/boards?info=true", "/v1/members/act/a/boards", "/v1/members/act/b/boards"},
-	"/v1/kinds":                  {""},
-	"/v1/events":                 {""},
-	"/v1/events/e":               {"/v1/events/vote"},
-	"/v1/boards/a/live":          {}, // see below
-	"/boards/a/card.png":         {"/boards/BOARD/card.png"},
-	"the pages":                  {"/", "/?list", "/boards/BOARD", "/boards/final/story", "/boards/acts:{act}",
+	"/v1/boards/a/history":   {"/v1/boards/final/history", "/v1/boards/final/history?member=new"},
+	"/v1/boards/a/at":        {"/v1/boards/BOARD/at?score=20", "/v1/boards/BOARD/at?score=5"},
+	"/v1/boards/a/count":     {"/v1/boards/BOARD/count?min_score=6"},
+	"/v1/boards/a/search":    {"/v1/boards/BOARD/search?q=n"},
+	"/v1/boards/a/members":   {"/v1/boards/BOARD/members?id=a&id=new&id=b&sort=rank"},
+	"/v1/boards/a/members/m": {"/v1/boards/BOARD/members/a?around=3", "/v1/boards/BOARD/members/new", "/v1/boards/BOARD/members/b"},
+	"/v1/members/k":          {"/v1/members/act?q=n", "/v1/members/act?q=a"},
+	"/v1/members/k/m":        {"/v1/members/act/new", "/v1/members/act/a"},
+	"/v1/members/k/m/boards": {"/v1/members/act/new/boards?info=true", "/v1/members/act/a/boards", "/v1/members/act/b/boards"},
+	"/v1/kinds":              {""},
+	"/v1/events":             {""},
+	"/v1/events/e":           {"/v1/events/vote"},
+	"/v1/boards/a/live":      {}, // see below
+	"/boards/a/card.png":     {"/boards/BOARD/card.png"},
+	"the pages": {"/", "/?list", "/boards/BOARD", "/boards/final/story", "/boards/acts:{act}",
 		"/members/act/new", "/members/act/a"},
 	"the pages of other readers": {"/embed/BOARD", "/overlay/BOARD", "/stars?event=vote"},
 }
@@ -75,7 +75,8 @@ func TestNothingLeaksOfAFrozenBoard(t *testing.T) {
 			n.Require(201, "PUT", "/v1/members/act/"+m, `{"name":"N`+m+`"}`, admin...)
 		}
 		for _, b := range []string{"final", "timed", "acts:old"} {
-			do("POST", "/v1/boards/"+b+"/scores", `{"updates":[{"member":"a","score":10},{"member":"b","score":5},{"member":"c","score":7,"data":1}]}`)
+			do("POST", "/v1/boards/"+b+"/scores", `{"updates":[{"member":"a","score":10},{"member":"b","score":5},`+
+				`{"member":"c","score":7,"data":1}]}`)
 		}
 		for name, d := range map[string]string{"timed": "", "empty": "", "acts:{act}": ""} {
 			do("PUT", "/v1/boards/"+name, fmt.Sprintf(`{"kind":"act","ends":"%s","freeze":"2h"%s}`, ends.Format(time.RFC3339), d))

@@ -23,6 +23,7 @@ import (
 	"rankcast/cmd/rankcast/internal/flags"
 	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/replay"
+	"rankcast/cmd/rankcast/internal/reveal"
 	"rankcast/cmd/rankcast/internal/send"
 	"rankcast/cmd/rankcast/internal/status"
 	"rankcast/cmd/rankcast/internal/term"
@@ -33,6 +34,7 @@ type commands struct {
 	Serve   serve             `cmd:"" help:"Run a server."`
 	Ingest  ingestCommand     `cmd:"" help:"Apply updates and events from Redis Streams."`
 	Watch   watch.Command     `cmd:"" help:"Show a board, live."`
+	Reveal  reveal.Command    `cmd:"" help:"Reveal what a frozen board keeps back, member by member."`
 	Replay  replay.Command    `cmd:"" help:"Send a recording to a server."`
 	Bench   bench.Command     `cmd:"" help:"Measure a server: rates, latencies, and what they cost."`
 	Check   define.Check      `cmd:"" help:"Check a boards file, without a server."`
@@ -80,6 +82,8 @@ Examples:
       Send an event, which counts on many boards
   rankcast watch points --me ana
       Show a board in the terminal, live
+  rankcast reveal finale
+      Reveal the result of a frozen board, member by member
   rankcast replay laps.csv --board laps
       Send a recording; with --speed 60 an hour of it takes a minute
   rankcast bench updates

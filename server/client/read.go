@@ -78,6 +78,7 @@ type Head struct {
 	Period string    `json:"period"` // "" on a board without periods
 	Ends   time.Time `json:"ends"`   // end of the period; zero: never
 	Final  bool      `json:"final"`  // the period is closed; the board does not change any more
+	Frozen *Frozen   `json:"frozen"` // nil: the board is not frozen
 }
 
 // Page is a page of a board.

@@ -636,3 +636,43 @@ func TestProfilesByTheClient(t *testing.T) {
 	_, err = c.Reindex(t.Context(), "No kind")
 	require.Equal(t, "kind", refusal(t, err).Field)
 }
+
+// A host reveals a board from a program, while another one watches.
+func TestFreezeAndReveal(t *testing.T) {
+	servertest.With(fast, definition.Board{Name: "b"}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+		c, ctx := newClient(t, n.Addr), t.Context()
+		redistest.Must(c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 5}, {Member: "bob", Score: 3}}))(t)
+		w := watch(t, c, "b", client.Watch{})
+		w.until("the board", live)
+		frozen := redistest.Must(c.Freeze(ctx, "b", "the finish"))(t)
+		require.Equal(t, "host", frozen.Frozen.Reveals)
+		require.Equal(t, frozen.Frozen, w.until("the freeze", func(b client.Board) bool { return b.Frozen != nil }).Frozen)
+		require.Equal(t, frozen.Frozen, redistest.Must(c.Top(ctx, "b", client.Query{}))(t).Frozen)
+		r := redistest.Must(c.Update(ctx, "b", client.Update{Member: "bob", Score: 4}))(t)
+		require.Equal(t, client.Result{Board: "b", Member: "bob", Frozen: true}, r)
+		redistest.Must(c.Update(ctx, "b", client.Update{Member: "cem", Score: 1}))(t)
+		p := redistest.Must(c.Pending(ctx, "b", client.PendingQuery{Order: "rank", Limit: 1}))(t)
+		require.EqualValues(t, 2, p.Total)
+		require.Equal(t, []client.Pending{{Member: "bob", Public: &client.Standing{Rank: 2, Score: 3}, Pending: &client.Standing{Rank: 1, Score: 7}}},
+			p.Entries)
+		p = redistest.Must(c.Pending(ctx, "b", client.PendingQuery{Order: "rank", Cursor: p.Cursor}))(t)
+		require.Equal(t, "cem", p.Entries[0].Member)
+		require.Empty(t, p.Cursor)
+
+		done := redistest.Must(c.Reveal(ctx, "b", "cem", "ann"))(t)
+		require.EqualValues(t, 1, done.Left)
+		require.Equal(t, frozen.Frozen, done.Frozen)
+		require.Len(t, done.List, 1)
+		require.EqualValues(t, 3, *done.List[0].Rank)
+		done = redistest.Must(c.RevealAll(ctx, "b"))(t)
+		require.EqualValues(t, 1, done.Count)
+		require.Nil(t, done.Frozen)
+		require.Equal(t, &client.Standing{Rank: 2, Score: 3}, done.List[0].Previous)
+		w.until("the end", func(b client.Board) bool { return b.Frozen == nil && b.Top[0].Member == "bob" })
+
+		redistest.Must(c.Freeze(ctx, "b", "by mistake"))(t)
+		require.Zero(t, redistest.Must(c.Unfreeze(ctx, "b", "it was"))(t))
+		_, err := c.Reveal(ctx, "b", "ann")
+		require.Equal(t, "conflict", refusal(t, err).Code)
+	})
+}

@@ -102,6 +102,9 @@ type Result struct {
 	Duplicate bool `json:"duplicate"`
 	// TakenBack reports that the update's event was taken back later.
 	TakenBack bool `json:"taken_back,omitzero"`
+	// Frozen reports that the board is frozen: the update counts, and nobody sees it yet. Period is "" then, and Score, Rank and
+	// Previous are nil.
+	Frozen bool `json:"frozen,omitzero"`
 }
 
 // Outcome is the result or the error of one update.

@@ -44,6 +44,7 @@ type Board struct {
 	Ends     time.Time // end of the period, by the server's clock; zero: never
 	Timezone string    // IANA zone of a period that is an hour, a day, a week, a month or a year; "" on other boards
 	Final    bool      // the period is closed; the board does not change any more
+	Frozen   *Frozen   // the board stands still; nil: it does not. Do not modify it
 	Epoch    string    // one life of the board; Seq starts again in each
 	Seq      int64     // number of the board's last change
 	Total    int64     // members on the board
@@ -221,7 +222,7 @@ func (k *watcher) apply(f *frame) (fits bool) {
 		if f.Epoch != b.Epoch || f.Period != b.Period {
 			b.Me = nil // of another epoch or period; the next frame brings the new one
 		}
-		b.Period, b.Ends, b.Final = f.Period, f.Ends, f.Final
+		b.Period, b.Ends, b.Final, b.Frozen = f.Period, f.Ends, f.Final, f.Frozen
 		b.Epoch, b.Seq, b.Total, b.Top = f.Epoch, f.Seq, f.Total, f.Top
 		if f.Info != nil { // the snapshot that answers a subscribe
 			b.Display, b.Columns, b.Timezone = f.Info.Display, f.Info.Columns, ""
@@ -238,6 +239,8 @@ func (k *watcher) apply(f *frame) (fits bool) {
 		}
 		b.Seq, b.Total, b.Top = f.Seq, f.Total, top
 		k.resubscribes = 0 // a snapshot alone does not prove that the next delta fits
+	case "board":
+		b.Frozen = f.Frozen
 	case "me":
 		b.Me = &Me{Member: k.watch.Me, Seq: f.Seq, Rank: f.Rank, Score: f.Score, Columns: f.Columns, Total: f.Total,
 			ToNext: f.ToNext, ToNextColumns: f.ToNextColumns, Around: f.Around}

@@ -17,6 +17,7 @@ type frame struct {
 	Period        string    `json:"period"`
 	Ends          time.Time `json:"ends"` // zero: never
 	Final         bool      `json:"final"`
+	Frozen        *Frozen   `json:"frozen"` // of a board frame too
 	Epoch         string    `json:"epoch"`
 	Life          string    `json:"life"`
 	From          int64     `json:"from"` // seq of the list that a delta builds on

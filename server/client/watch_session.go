@@ -208,7 +208,7 @@ func (s *session) handle(ctx context.Context, message []byte) error {
 		return fmt.Errorf("%w: %w", errAnswer, err)
 	}
 	switch f.Type {
-	case "snapshot", "delta", "me":
+	case "snapshot", "delta", "board", "me":
 		if f.Board == s.shown.Board {
 			s.fold(ctx, &f)
 		}

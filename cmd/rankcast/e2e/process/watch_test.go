@@ -386,6 +386,12 @@ func (s *terminal) restored() {
 	require.Greater(s.t, strings.LastIndex(raw, "\x1b[?1049l"), strings.LastIndex(raw, "\x1b[?1049h"))
 	require.Greater(s.t, strings.LastIndex(raw, "\x1b[?25h"), strings.LastIndex(raw, "\x1b[?25l"))
 	require.Zero(s.t, s.vt.Mode()&vt10x.ModeAltScreen)
+	s.hasMode()
+}
+
+// hasMode tells whether the terminal is in the mode it was in.
+func (s *terminal) hasMode() {
+	s.t.Helper()
 	fresh, other, err := pty.Open()
 	require.NoError(s.t, err)
 	defer fresh.Close()

@@ -207,6 +207,8 @@ func (s *Command) line(r client.Result) string {
 	member := term.Isolated(r.Member)
 	fmt.Fprintf(&b, "%s: ", term.Isolated(r.Board))
 	switch {
+	case r.Frozen:
+		fmt.Fprintf(&b, "the board is frozen, and shows the score of %s later", member)
 	case r.Score == nil && s.If != "":
 		fmt.Fprintf(&b, "%s has no score; --if %s changed nothing", member, s.If)
 	case r.Score == nil:

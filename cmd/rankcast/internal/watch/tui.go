@@ -310,6 +310,9 @@ func (s *model) state() (string, ansi.Style) {
 		if s.shown.Final {
 			return "final", ansi.NewStyle().Bold()
 		}
+		if f := s.shown.Frozen; f != nil {
+			return "frozen since " + clockTime(f.Since.In(zoneOf(s.shown)), time.Now()), ansi.NewStyle().Bold().ForegroundColor(ansi.Cyan)
+		}
 		return "live", ansi.NewStyle().ForegroundColor(ansi.Green)
 	case client.Stale:
 		return "Redis away" + since, warn

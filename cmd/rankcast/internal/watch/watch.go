@@ -101,6 +101,7 @@ type jsonBoard struct {
 	Period string         `json:"period"`
 	Ends   *string        `json:"ends"` // null: never
 	Final  bool           `json:"final"`
+	Frozen *jsonFrozen    `json:"frozen,omitempty"`
 	Epoch  string         `json:"epoch"`
 	Seq    int64          `json:"seq"`
 	Total  int64          `json:"total"`
@@ -110,9 +111,17 @@ type jsonBoard struct {
 	Me     *client.Me     `json:"me"` // null without --me; its around is null without --around, or while unknown
 }
 
+type jsonFrozen struct {
+	Since   *string `json:"since"`
+	Reveals string  `json:"reveals"`
+}
+
 func newJSONBoard(b client.Board) jsonBoard {
 	l := jsonBoard{Board: b.Board, Period: b.Period, Ends: definition.FormatTime(b.Ends), Final: b.Final, Epoch: b.Epoch,
 		Seq: b.Seq, Total: b.Total, State: b.State, AsOf: definition.FormatTime(b.AsOf), Top: b.Top, Me: b.Me}
+	if f := b.Frozen; f != nil {
+		l.Frozen = &jsonFrozen{definition.FormatTime(f.Since), f.Reveals}
+	}
 	if l.Top == nil {
 		l.Top = []client.Entry{}
 	}
