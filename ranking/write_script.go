@@ -223,10 +223,6 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 			definition.ErrOutOfRange)
 	case "c":
 		return refused("score", fmt.Sprintf("changes the member's score by more than %d", r.LargestChange), definition.ErrOutOfRange)
-	case "1", "2", "3", "4", "5", "6", "7", "8":
-		if i := int(s[0] - '1'); i < len(r.Columns) {
-			return Outcome{Err: r.Columns.OutOfRange(i)}, nil
-		}
 	case "s":
 		return refused("op", "is sum; on a board with a limit want best or last, because a member that leaves loses its sum",
 			definition.ErrInvalid)
@@ -250,6 +246,9 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	case "f":
 		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since",
 			definition.ErrUnavailable)}, nil
+	}
+	if i := strings.Index("bejklquv", s); len(s) == 1 && i >= 0 && i < len(r.Columns) {
+		return Outcome{Err: r.Columns.OutOfRange(i)}, nil
 	}
 	f := strings.Split(s, " ")
 	takenBack := len(f) == 6 && f[5] == "t"

@@ -147,8 +147,8 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 			"events: is not a field of this object; want member, score, columns, id, op, if, data, at; or updates, a list"},
 		{"POST", "/v1/boards/b/scores", `{"updates":[],"id":"x"}`, "id: is not a field of this object; want updates"},
 		{"PUT", "/v1/boards/b/members/x/score", `{"` + strings.Repeat("x", 1000) + `":1}`,
-			strings.Repeat("x", 64) + "…: is not a field of this object; want score, reason, by"},
-		{"PUT", "/v1/boards/b/members/x/score", `{"points":1}`, "points: is not a field of this object; want score, reason, by"},
+			strings.Repeat("x", 64) + "…: is not a field of this object; want score, columns, reason, by"},
+		{"PUT", "/v1/boards/b/members/x/score", `{"points":1}`, "points: is not a field of this object; want score, columns, reason, by"},
 		{"PUT", "/v1/boards/b/hidden/x", `{"why":"x"}`, "why: is not a field of this object; want reason, by"},
 		{"PUT", "/v1/members/user/x", `{"title":"x"}`, "title: is not a field of this object; want name, avatar"},
 		{"POST", "/boards/b/scores", `{}`, "method not allowed: POST; want GET, HEAD; paths of the API begin with /v1"},
@@ -170,7 +170,7 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 	require.Equal(t, "updates[0].points: is not a field of this object; want member, score, columns, id, op, if, data, at",
 		batch.Results[0].Error.Message)
 	line := n.Do("POST", "/v1/boards/b/import", `{"member":"x","points":2}`, "Content-Type", "application/x-ndjson")
-	require.Contains(t, line.Body, "line 1: points: is not a field of this object; want member, score, data")
+	require.Contains(t, line.Body, "line 1: points: is not a field of this object; want member, score, columns, data")
 }
 
 // A body counts with each type that may stand beside JSON in UTF-8, and with no other type.

@@ -85,7 +85,7 @@
 --           letters are capitals; ';' to 'B' in place of '1' to '8'.
 --           'r'      score out of range
 --           'c'      change out of range
---           '1'      to '8': a column, from the left, out of its range
+--           one of bejklquv   a column out of its range: the first to the eighth, from the left
 --           's'      a sum on a board with a limit
 --           'g'      the member to remove is not there
 --           'w'      with a window: an op that is not the mode

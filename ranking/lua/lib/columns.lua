@@ -23,13 +23,14 @@ local function join(values)
   return score
 end
 
--- Returns by how much a score changes when amounts are added to its columns; or 0, and the first column that would leave its range.
+-- Returns by how much a score changes when amounts are added to its columns; or 0, and the result for the first column that would
+-- leave its range.
 local function change(score, amounts)
   local values, i = split(score), 0
   for n in amounts:gmatch('%S+') do
     i = i + 1
     values[i] = values[i] + n
-    if values[i] < each[i][2] or values[i] > each[i][3] then return 0, format('%d', i) end
+    if values[i] < each[i][2] or values[i] > each[i][3] then return 0, ('bejklquv'):sub(i, i) end
   end
   return join(values) - score
 end
