@@ -191,19 +191,19 @@ func (w write) op(d definition.Board) string {
 
 // columnAmounts returns the amounts of the columns of an update, see definition.Columns. They are nil on a board without
 // columns, and where the update has no score.
-func (w write) columnAmounts(d definition.Board) ([]int64, error) {
+func (w write) columnAmounts(r *definition.Compiled) ([]int64, error) {
 	switch w.override {
 	case removing, takingBack:
 		return nil, nil
 	case setting:
-		return d.Columns.Amounts(w.Update, definition.Last)
+		return r.Columns.Amounts(w.Update, definition.Last)
 	}
-	return d.Columns.Amounts(w.Update, cmp.Or(w.Op, d.Mode))
+	return r.Columns.Amounts(w.Update, cmp.Or(w.Op, r.Mode))
 }
 
 // scoreArg is the score for apply.lua of an update that fits the columns of the board.
 func (w write) scoreArg(r *definition.Compiled) any {
-	amounts, _ := w.columnAmounts(r.Board)
+	amounts, _ := w.columnAmounts(r) // see boardBatch.refuseColumns
 	switch {
 	case amounts == nil:
 		return w.Score

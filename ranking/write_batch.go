@@ -179,7 +179,7 @@ func (s *Store) plan(ctx context.Context, b *boardBatch) error {
 // refuseColumns gives the updates whose columns are not those of the board their errors.
 func (b *boardBatch) refuseColumns(rule *definition.Compiled) {
 	misfits := func(u updateItem) bool {
-		_, err := u.columnAmounts(rule.Board)
+		_, err := u.columnAmounts(rule)
 		if err != nil {
 			u.Fail(err)
 		}
