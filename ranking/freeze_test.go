@@ -98,6 +98,32 @@ func TestFreezeAndReveal(t *testing.T) {
 	}
 }
 
+// A frozen board with columns counts, refuses and reveals by column.
+func TestFrozenColumns(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, definition.Board{Name: "contest", Reveal: definition.RevealHost, Columns: definition.Columns{
+			{Name: "solved", Max: 3}, {Name: "penalty", Order: definition.Asc, Max: 99}}})
+		solve := func(member string, penalty int64) ranking.Outcome {
+			return applyOne(t, s, "contest", definition.Update{Member: member, Columns: map[string]int64{"solved": 1, "penalty": penalty}})
+		}
+		require.NoError(t, solve("a", 10).Err)
+		require.NoError(t, solve("b", 5).Err)
+		must(s.Freeze(t.Context(), "contest", ranking.Moderator{Reason: "the last hour"}))(t)
+		pends := solve("a", 60).Result
+		require.True(t, pends.Frozen)
+		require.Nil(t, pends.Current)
+		refused := solve("a", 60)
+		ranking.Refuses(t, "columns.penalty", definition.ErrOutOfRange, refused.Err)
+		require.True(t, refused.Result.Frozen)
+		require.Equal(t, []string{"1 b 95 ", "2 a 90 "}, publicOf(t, s, "contest"))
+		r := must(s.RevealAll(t.Context(), "contest", ranking.Moderator{}))(t)
+		require.EqualValues(t, 130, r.List[0].Current.Score)
+		require.JSONEq(t, `{"solved":2,"penalty":70}`, string(r.Columns.JSON(130)))
+		require.Equal(t, []string{"1 a 130 ", "2 b 95 "}, publicOf(t, s, "contest"))
+	})
+}
+
 // The feed of an event leaves out what it does to a frozen board, also after the reveal, unless the definition keeps it on. A viewer
 // cannot tell a refusal from an update that counts.
 func TestFrozenFeedPauses(t *testing.T) {

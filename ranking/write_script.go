@@ -205,13 +205,8 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	refused := func(field, reason string, kind error) (Outcome, error) {
 		return Outcome{Err: &definition.FieldError{Field: field, Reason: reason, Kind: kind}}, nil
 	}
-	const column = 10 // see apply_pending.lua
-	if len(s) == 1 && '1'+column <= s[0] && s[0] <= 'Z' {
-		is := strings.ToLower(s)
-		if s[0] <= '8'+column {
-			is = string(s[0] - column)
-		}
-		outcome, err := parseOutcome(r, is)
+	if len(s) == 1 && 'A' <= s[0] && s[0] <= 'Z' {
+		outcome, err := parseOutcome(r, strings.ToLower(s))
 		outcome.Result.Frozen = true
 		return outcome, err
 	}

@@ -82,7 +82,7 @@
 --           'm'      the id is of another update
 --           'i ' µs  the board has no room for the id, until so much later
 --           While the board-period is frozen, the rank of a standing is '*', a duplicate has no score, and the following
---           letters are capitals; ';' to 'B' in place of '1' to '8'.
+--           letters are capitals.
 --           'r'      score out of range
 --           'c'      change out of range
 --           one of bejklquv   a column out of its range: the first to the eighth, from the left

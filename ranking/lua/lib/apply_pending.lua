@@ -23,7 +23,7 @@
       if data == '' then data = held elseif data == 'null' then data = '' end
       stays = stays and data == held and (not waits or hide == (hidden and true))
       if result then
-        result = tonumber(result) and string.char(result:byte() + 10) or result:upper() -- a column: ';' to 'B'
+        result = result:upper()
       elseif stays then
         stayed = true
       elseif unlisted then
