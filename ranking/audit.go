@@ -65,8 +65,8 @@ const (
 )
 
 // Actions are the acts that have lines in the audit.
-var Actions = []string{actionHide, actionShow, actionSet, actionTakeBack, actionErase, actionDefineBoard, actionDeleteBoard,
-	actionDefineEvent, actionDeleteEvent, actionFreeze, actionUnfreeze, actionReveal}
+var Actions = []string{actionHide, actionShow, actionSet, actionTakeBack, actionErase, actionFreeze, actionUnfreeze, actionReveal,
+	actionDefineBoard, actionDeleteBoard, actionDefineEvent, actionDeleteEvent}
 
 // MaxAudit is the most lines that one call of Audit reads.
 const MaxAudit = 1000

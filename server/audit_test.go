@@ -33,7 +33,7 @@ func TestConsoleNamesEachAction(t *testing.T) {
 	t.Parallel()
 	script, err := os.ReadFile("../web/assets/console/audit.js")
 	require.NoError(t, err)
-	require.Contains(t, string(script), "const ACTIONS = ['"+strings.Join(ranking.Actions, "', '")+"'];")
+	require.Contains(t, strings.ReplaceAll(string(script), "\n ", ""), "const ACTIONS = ['"+strings.Join(ranking.Actions, "', '")+"'];")
 }
 
 // A filter of the audit takes the lines that have the same, and no others: alone and together with another filter.
@@ -50,6 +50,13 @@ func TestAuditFilters(t *testing.T) {
 				n.Require(204, "PUT", "/v1/boards/"+board+"/hidden/"+member+"?by=kim", "")
 			}
 			n.Require(204, "DELETE", "/v1/boards/"+board+"/hidden/ann?by=joe", "")
+		}
+		for _, act := range []string{"freeze", "unfreeze", "freeze", "reveal"} {
+			body := `{"reason":"x","by":"kim"}`
+			if act == "reveal" {
+				body = `{"all":true,"by":"kim"}`
+			}
+			n.Require(200, "POST", "/v1/boards/f:1/"+act, body)
 		}
 		n.Require(200, "PUT", "/v1/boards/f:1/members/bob/score", `{"score":3,"reason":"lost","by":"kim"}`)
 		n.Require(204, "PUT", "/v1/hidden/user/bob?by=joe", "")

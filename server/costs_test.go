@@ -142,7 +142,7 @@ func TestAllocationsOfARead(t *testing.T) {
 	})
 	require.Equal(t, http.StatusOK, w.status)
 	require.NotZero(t, w.bytes)
-	require.LessOrEqual(t, store, 102.0, "the call of Redis")
+	require.LessOrEqual(t, store, 105.0, "the call of Redis")
 	require.LessOrEqual(t, encoded-store, 11.0, "the encoded answer")
 	require.LessOrEqual(t, served-encoded, 20.0, "the request")
 }

@@ -8,7 +8,8 @@ import { boardLink, field, input, link, memberLink, select } from './form.js';
 import { count, time, UNKNOWN } from './format.js';
 import { pagedTable, pagesOf, showList } from './table.js';
 
-const ACTIONS = ['hide', 'show', 'set', 'take_back', 'erase', 'define_board', 'delete_board', 'define_event', 'delete_event'];
+const ACTIONS = ['hide', 'show', 'set', 'take_back', 'erase', 'freeze', 'unfreeze', 'reveal', 'define_board', 'delete_board',
+  'define_event', 'delete_event'];
 
 /**
  * The path may have filters: /audit/kind/user/member/u4.
