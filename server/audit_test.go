@@ -105,7 +105,7 @@ func TestAuditFilters(t *testing.T) {
 		} {
 			servertest.RequireProblem(t, n.Do("GET", "/v1/audit?"+query, ""), 400, "invalid_request", field)
 		}
-		require.Contains(t, n.Do("GET", "/v1/audit?action=bann", "").Body, "hide, show, set, take_back, erase, define_board")
+		require.Contains(t, n.Do("GET", "/v1/audit?action=bann", "").Body, "hide, show, set, take_back, erase, freeze")
 	})
 }
 
