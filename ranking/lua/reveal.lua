@@ -96,9 +96,8 @@ if left == 0 and (rest or #ARGV >= FIRST) then
     call('ZREM', pending_hiddens, hidden[i])
   end
   if call('ZCARD', pending_hiddens) == 0 then
-    local scanned = call('HSCAN', pending_datas, '0', 'COUNT', MOST)[2]
-    for i = 1, #scanned, 2 do
-      local member = scanned[i]
+    -- HSCAN would find ever fewer: from its cursor 0 it passes the places of those that came before.
+    for _, member in ipairs(call('HRANDFIELD', pending_datas, MOST)) do
       local public, data = call('ZSCORE', members, member), take_data(member)
       if public then move(member, public, public, data) end
     end

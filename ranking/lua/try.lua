@@ -49,6 +49,7 @@ for i = 3, keys + 2 do
   try('HKEYS', key)
   try('HLEN', key)
   try('HMGET', key, 'f')
+  try('HRANDFIELD', key, '1')
   try('HSCAN', key, '0')
   try('HSET', key, 'f', '')
   try('PEXPIRE', key, '1')

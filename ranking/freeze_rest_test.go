@@ -1,0 +1,52 @@
+package ranking_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// writeData writes the data of n members, whose scores stay as they are.
+func writeData(t *testing.T, s *ranking.Store, board string, n int, data string) {
+	t.Helper()
+	updates := make([]definition.Update, n)
+	for i := range updates {
+		updates[i] = definition.Update{Member: fmt.Sprint("m", i), Score: int64(i), Data: data}
+	}
+	for _, o := range must(s.Apply(t.Context(), board, updates))(t) {
+		require.NoError(t, o.Err)
+	}
+}
+
+// A reveal ends however many members have changed their data alone: neither a reveal of all nor the last one of a host leaves some.
+func TestRevealsManyData(t *testing.T) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
+		s := open(t, url, definition.Board{Name: "final", Mode: definition.Last, Reveal: definition.RevealHost})
+		n := redistest.Volume(url, 2500)
+		by := ranking.Moderator{Reason: "the finish"}
+		writeData(t, s, "final", n, `1`)
+		for i, data := range []string{`2`, `3`} {
+			must(s.Freeze(t.Context(), "final", by))(t)
+			writeData(t, s, "final", n, data)
+			applyOne(t, s, "final", definition.Update{Member: "new", Score: int64(n + i)})
+			var r ranking.Reveals
+			if i == 0 {
+				r = must(s.RevealAll(t.Context(), "final", by))(t)
+			} else {
+				r = must(s.Reveal(t.Context(), "final", []string{"new"}, by))(t)
+			}
+			require.Zero(t, r.Left)
+			require.Nil(t, r.Frozen)
+			for _, rank := range []int64{2, int64(n) - 97} {
+				for _, e := range must(s.Page(t.Context(), "final", rank, 100))(t).Entries {
+					require.Equal(t, data, e.Data)
+				}
+			}
+		}
+	})
+}
