@@ -88,6 +88,9 @@ func (s *Store) Freeze(ctx context.Context, board string, by Moderator) (Head, e
 	if err != nil {
 		return Head{}, err
 	}
+	if m.compiled.FreezeFault() != "" {
+		return Head{}, errCannotFreeze(m)
+	}
 	if err := s.checkEventsOf(ctx, m); err != nil {
 		return Head{}, err
 	}
@@ -131,6 +134,10 @@ func (s *Store) Freeze(ctx context.Context, board string, by Moderator) (Head, e
 	return s.headOf(ctx, board)
 }
 
+func errCannotFreeze(m resolved) error {
+	return conflict("board", "%q cannot be frozen: a freeze %s", m.Instance, m.compiled.FreezeFault())
+}
+
 // headOf reads the head of a board.
 func (s *Store) headOf(ctx context.Context, board string) (Head, error) {
 	p, err := s.Read(ctx, board, Query{})
@@ -150,8 +157,8 @@ func (s *Store) freezable(ctx context.Context, board string) (resolved, error) {
 	if err != nil {
 		return m, err
 	}
-	if reason := m.compiled.FreezeFault(); reason != "" {
-		return m, conflict("board", "%q cannot be frozen: a freeze %s", board, reason)
+	if !m.compiled.MayBeFrozen() {
+		return m, errCannotFreeze(m)
 	}
 	return m, nil
 }

@@ -50,3 +50,23 @@ func TestRevealsManyData(t *testing.T) {
 		}
 	})
 }
+
+// A board that gets a limit while it is frozen keeps what is pending, and shows it.
+func TestLimitWhileFrozen(t *testing.T) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
+		d, by := definition.Board{Name: "final", Mode: definition.Last}, ranking.Moderator{Reason: "the finish"}
+		s := open(t, url, d)
+		applyOne(t, s, "final", definition.Update{Member: "a", Score: 5})
+		must(s.Freeze(t.Context(), "final", by))(t)
+		applyOne(t, s, "final", definition.Update{Member: "b", Score: 7})
+		d.Limit = 10
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{d}}))
+		applyOne(t, s, "final", definition.Update{Member: "c", Score: 6})
+		require.Equal(t, []string{"1 a 5 "}, publicOf(t, s, "final"))
+		require.EqualValues(t, 2, must(s.Pending(t.Context(), "final", ranking.PendingQuery{Limit: 10}))(t).Pending)
+		require.Nil(t, must(s.Unfreeze(t.Context(), "final", by))(t).Frozen)
+		require.Equal(t, []string{"1 b 7 ", "2 c 6 ", "3 a 5 "}, publicOf(t, s, "final"))
+		_, err := s.Freeze(t.Context(), "final", by)
+		require.ErrorIs(t, err, definition.ErrConflict)
+	})
+}

@@ -228,7 +228,7 @@ func (v *revealer) all(ctx context.Context) error {
 // frozen, and that its result must wait until the time next, in µs since 1970.
 func (s *Store) revealDue(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now int64) (
 	held bool, next int64, err error) {
-	if r.FreezeFault() != "" {
+	if !r.MayBeFrozen() {
 		return false, 0, nil
 	}
 	f, err := s.freezeOf(ctx, s.keys.Board(instance, p.Name).Meta)

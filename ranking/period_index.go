@@ -146,7 +146,7 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
 		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period)}
-		if n.id == "" && m.compiled.FreezeFault() == "" {
+		if n.id == "" && m.compiled.MayBeFrozen() {
 			of := m
 			of.period = n.Period
 			f, err := s.freezeOf(ctx, s.keys.Board(m.Instance, n.Name).Meta)

@@ -83,6 +83,13 @@ func (d *Board) FreezeFault() string {
 	return ""
 }
 
+// MayBeFrozen reports whether a period of the board may be frozen still: the board may have got a limit since.
+func (d *Board) MayBeFrozen() bool {
+	without := *d
+	without.Limit = 0
+	return without.FreezeFault() == ""
+}
+
 // leastSpan is the least length of a period, or the length of the activity; 0: not bounded.
 func (d *Board) leastSpan() time.Duration {
 	const clockChange = time.Hour // a day may be shorter by this
