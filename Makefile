@@ -142,6 +142,7 @@ soak: deps ## Run random histories, crowds and long runs: about 30 minutes
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestWindowIsWhat' -rapid.checks=3000
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestUnionOfWindows|TestWindowIsTheSame' -rapid.checks=200
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestBoardDoes' -whole -rapid.checks=150
+	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestFrozenBoardLaw|TestColumnsSort' -rapid.checks=500
 	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestWalkThrough|TestExportThat|TestUnionIsTheSum|TestOrdersNever' -rapid.checks=500
 	$(GO) test -count=5 -timeout 10m ./server -run 'TestSentinelFailover'
 	$(GO) test -count=1 -timeout 10m -v ./server -run 'TestClusterChanges' -failovers 8
