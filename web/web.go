@@ -40,10 +40,10 @@
 // items.js (which rows there are) and style.css; dom.js, portrait.js and format.js serve all of these. A frame goes the other
 // way: socket.js → connection.js → subscription.js → rankcast.js → rows.js → row.js.
 //
-// What not every board needs is a second file, on-demand.js, which load.js loads: show.js (what happens on the board of an
+// What not every board needs are further files, which load.js loads. on-demand.js holds show.js (what happens on the board of an
 // element: moves.js, moments.js, announcer.js, finish.js and show.css), credentials.js (the tokens of a connection, with
-// authentication.js and claims.js), search.js (finds members by HTTP) and token-request.js (tokens for the element). It gets
-// what it has of the first file through shared.js.
+// authentication.js and claims.js), search.js (finds members by HTTP) and token-request.js (tokens for the element). columns.js
+// shows the scores of columns, with columns.css and column-texts.js. They get what they have of the first file through shared.js.
 //
 // Scripts are ES modules that run as they are. generate joins the kit, and the script of each page, with the modules that it
 // imports, and removes comments and spaces. All paths between files are relative, so that a proxy may serve them below a

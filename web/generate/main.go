@@ -23,6 +23,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 )
 
 func main() {
@@ -115,7 +116,7 @@ func readFile(web fs.FS, name string) ([]byte, error) {
 	switch {
 	case isBundle(name):
 		return bundle(web, name)
-	case path.Dir(name) == "kit" && path.Ext(name) == ".js" && name != kitClaims:
+	case path.Dir(name) == "kit" && path.Ext(name) == ".js" && !slices.Contains(kitContained, name):
 		// A page never holds a part of the kit twice.
 		return fmt.Appendf(nil, "export*from'./%s'", path.Base(kitScript)), nil
 	}

@@ -14,7 +14,7 @@ import (
 // kitPackage returns the files of the npm package: package.json with its version, the files that package.json names, and
 // those that npm always packs. root is the root of the repository, version what `git describe` says.
 //
-// The two modules are bundled: the kit's own modules import a style sheet, and few bundlers can do that. They keep names, lines
+// The modules are bundled: the kit's own modules import a style sheet, and few bundlers can do that. They keep names, lines
 // and many comments, so that people can read them while they look for a fault.
 func kitPackage(root fs.FS, version string) (map[string][]byte, error) {
 	const kit = "web/kit"
@@ -40,8 +40,8 @@ func kitPackage(root fs.FS, version string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{kitScript, kitOnDemand} {
-		if content[path.Base(name)], err = join(web, name, "", api.BuildOptions{}); err != nil {
+	for _, name := range append([]string{kitScript}, kitOnDemand...) {
+		if content[path.Base(name)], err = join(web, name, nil, api.BuildOptions{}); err != nil {
 			return nil, err
 		}
 	}

@@ -7,20 +7,20 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// kitScript is the kit as browsers load it. A page loads it once: scripts of pages import it, and do not contain it. It loads
-// kitOnDemand when it needs that.
-const (
-	kitScript   = "kit/rankcast.js"
-	kitOnDemand = "kit/on-demand.js"
-)
+// kitScript is the kit as browsers load it. A page loads it once: scripts of pages import it, and do not contain it. It loads each
+// of kitOnDemand when it needs that.
+const kitScript = "kit/rankcast.js"
 
-// kitClaims is no part of the kit's first file. The second one and a page that needs it each contain it.
-const kitClaims = "kit/claims.js"
+var kitOnDemand = []string{"kit/on-demand.js", "kit/columns.js"}
+
+// kitContained are no part of the kit's first file. A file of kitOnDemand and a page that need one contain it.
+var kitContained = []string{"kit/claims.js", "kit/column-texts.js"}
 
 // docsScript shows no board, so it contains the few functions of the kit that it uses.
 const docsScript = "assets/docs/docs.js"
@@ -28,37 +28,41 @@ const docsScript = "assets/docs/docs.js"
 // namespace is where the modules of a bundle are, in terms of esbuild: not in the file system.
 const namespace = "web"
 
-// isBundle reports whether browsers get a script together with the modules that it imports: the two files of the kit, and the script
+// isBundle reports whether browsers get a script together with the modules that it imports: the files of the kit, and the script
 // of each page, assets/PAGE/PAGE.js. One file needs one request, and compresses better than many: eleven modules of the
 // kit had 15.8 KB, and 13.1 KB as one file.
 func isBundle(name string) bool {
 	folder, file := path.Split(name)
-	return name == kitScript || name == kitOnDemand || strings.HasPrefix(name, "assets/") && path.Base(folder)+".js" == file
+	return name == kitScript || slices.Contains(kitOnDemand, name) || strings.HasPrefix(name, "assets/") && path.Base(folder)+".js" == file
 }
 
 // bundle joins a script and the modules that it imports into one module, without comments, spaces and long names.
 func bundle(files fs.FS, name string) ([]byte, error) {
 	small := api.BuildOptions{MinifySyntax: true, MinifyIdentifiers: true, MinifyWhitespace: true}
 	if name != kitScript {
-		return join(files, name, "", small)
+		return join(files, name, nil, small)
 	}
-	// Browsers keep both files for long. The query has them load the second one anew if it has changed.
-	second, err := bundle(files, kitOnDemand)
-	if err != nil {
-		return nil, err
+	// Browsers keep all files for long. The query has them load one anew if it has changed.
+	queries := make(map[string]string)
+	for _, later := range kitOnDemand {
+		content, err := bundle(files, later)
+		if err != nil {
+			return nil, err
+		}
+		queries[later] = fmt.Sprintf("?%x", sha256.Sum256(content))[:9]
 	}
-	return join(files, name, fmt.Sprintf("?%x", sha256.Sum256(second))[:9], small)
+	return join(files, name, queries, small)
 }
 
-// join joins a script and the modules that it imports into one module. query follows the address of kitOnDemand, options say
+// join joins a script and the modules that it imports into one module. queries follow the addresses of kitOnDemand, options say
 // how small the module becomes.
-func join(files fs.FS, name, query string, options api.BuildOptions) ([]byte, error) {
+func join(files fs.FS, name string, queries map[string]string, options api.BuildOptions) ([]byte, error) {
 	resolve := func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		module := path.Join(path.Dir(a.Importer), a.Path)
-		if module == kitOnDemand && a.Kind == api.ResolveJSDynamicImport {
-			return api.OnResolveResult{Path: "./" + path.Base(kitOnDemand) + query, External: true}, nil
+		if slices.Contains(kitOnDemand, module) && a.Kind == api.ResolveJSDynamicImport {
+			return api.OnResolveResult{Path: "./" + path.Base(module) + queries[module], External: true}, nil
 		}
-		if path.Dir(module) == "kit" && module != kitClaims && path.Dir(name) != "kit" && name != docsScript {
+		if path.Dir(module) == "kit" && !slices.Contains(kitContained, module) && path.Dir(name) != "kit" && name != docsScript {
 			return api.OnResolveResult{Path: "../../" + kitScript, External: true}, nil
 		}
 		return api.OnResolveResult{Path: module, Namespace: namespace}, nil

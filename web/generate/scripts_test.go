@@ -18,8 +18,9 @@ func TestBundles(t *testing.T) {
 			"\nsay(k, import.meta.url);\n")},
 		"assets/p/say.js": {Data: []byte("import { l } from '../../kit/l.js';\nexport function say(...words) { console.log(l, ...words); }\n")},
 		"kit/rankcast.js": {Data: []byte("import sheet from './k.css' with { type: 'css' };\nexport { k } from './k.js';" +
-			"\nexport { l } from './l.js';\nuse(sheet, () => import('./on-demand.js'));\n")},
+			"\nexport { l } from './l.js';\nuse(sheet, () => import('./on-demand.js'), () => import('./columns.js'));\n")},
 		"kit/on-demand.js":  {Data: []byte("export { m } from './m.js';\n")},
+		"kit/columns.js":    {Data: []byte("export const columns = 'for some boards';\n")},
 		"kit/m.js":          {Data: []byte("export const m = 'later';\n")},
 		"kit/k.js":          {Data: []byte("import { l } from './l.js';\nexport const k = `k${l}`;\n")},
 		"kit/k.css":         {Data: []byte("/* said nowhere */\na {\n  color: red;\n}\n")},
@@ -39,10 +40,11 @@ func TestBundles(t *testing.T) {
 	require.Contains(t, string(kit), `replaceSync("a{color:red}")`)
 	require.Regexp(t, `export\{\w+ as k,\w+ as l\}`, string(kit))
 	require.NotContains(t, string(kit), "later")
+	require.Regexp(t, `import\("\./columns\.js\?[0-9a-f]{8}"\)`, string(kit))
 	address := regexp.MustCompile(`import\("(\./on-demand\.js\?[0-9a-f]{8})"\)`)
 	first := address.FindSubmatch(kit)
 	require.NotNil(t, first)
-	onDemand, err := readFile(files, kitOnDemand)
+	onDemand, err := readFile(files, "kit/on-demand.js")
 	require.NoError(t, err)
 	require.Contains(t, string(onDemand), "later")
 	files["kit/m.js"] = &fstest.MapFile{Data: []byte("export const m = 'much later';\n")}

@@ -110,7 +110,7 @@ export class Announcer {
     const own = this.#own;
     const texts = this.#rollover ? [this.#rollover] : [];
     const leads = leader && leader.member !== this.#lastLeader?.member;
-    if (leads) texts.push(phrase('leads', { name: leader.name || leader.member, score: this.#format(leader.score) }));
+    if (leads) texts.push(phrase('leads', { name: leader.name || leader.member, score: this.#format(leader.score, leader) }));
     // The announcement of a new leader implies rank 1.
     if (own && own.rank !== this.#lastOwn?.rank && !(leads && own.rank === 1)) {
       texts.push(phrase(own.rank === null ? 'lost' : 'at_rank', { name: own.name || own.member, rank: own.rank ?? 0 }));

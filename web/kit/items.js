@@ -4,7 +4,7 @@
  * Which rows the element shows: the entries of the list, and the followed member. The functions are pure.
  *
  * @import {Me, Snapshot} from './rankcast.js'
- * @import {Format, Item} from './row.js'
+ * @import {GapFormat, Item} from './row.js'
  */
 
 import { phrase, words } from './format.js';
@@ -14,7 +14,7 @@ import { phrase, words } from './format.js';
  * @param {Me | null} own rank and score of the followed member
  * @param {string} me the followed member; '': none
  * @param {boolean} around whether the neighbours of a member below the list have rows
- * @param {Format} format of a gap
+ * @param {GapFormat} format of a gap
  * @returns {{ items: readonly Item[], own: Item | null }} the rows of the list, with the followed member (and its neighbours)
  * below if the list does not hold it
  */
@@ -23,7 +23,7 @@ export function itemsOf(snapshot, own, me, around, format) {
   const index = top.findIndex(({ member }) => member === me);
   const entry = top[index];
   if (entry) {
-    const gap = entry.rank > 1 ? gapText(Math.abs(top[index - 1].score - entry.score), format) : '';
+    const gap = entry.rank > 1 ? gapText(format, Math.abs(top[index - 1].score - entry.score), top[index - 1], entry) : '';
     const item = { ...entry, me: true, gap };
     return { items: top.map((entry, i) => (i === index ? item : entry)), own: item };
   }
@@ -44,9 +44,10 @@ export function itemsOf(snapshot, own, me, around, format) {
     member: me,
     rank: outdated ? null : own.rank,
     score: own.score,
+    columns: own.columns,
     me: true,
     below: true,
-    gap: own.rank === null ? words[snapshot?.final ? 'absent' : 'no_score'] : outdated ? '' : gapText(own.to_next, format),
+    gap: own.rank === null ? words[snapshot?.final ? 'absent' : 'no_score'] : outdated ? '' : gapText(format, own.to_next, own),
   };
   const listed = new Set(top.map(({ member }) => member));
   const below =
@@ -59,10 +60,11 @@ export function itemsOf(snapshot, own, me, around, format) {
 }
 
 /**
+ * @param {GapFormat} format
  * @param {number | null | undefined} toNext
- * @param {Format} format
+ * @param {...any} between what the format gets
  */
-function gapText(toNext, format) {
+function gapText(format, toNext, ...between) {
   if (toNext === null || toNext === undefined) return '';
-  return toNext === 0 ? words.level : phrase('to_next', { score: format(toNext) });
+  return toNext === 0 ? words.level : phrase('to_next', { score: format(toNext, ...between) });
 }

@@ -1,38 +1,44 @@
 // @ts-check
 
 /**
- * Loads the second file of the kit, once for a page, when something on the page needs what it holds.
+ * Loads further files of the kit, each once for a page, when something on the page needs what it holds.
  *
  * @typedef {typeof import('./on-demand.js')} OnDemand
  */
 
-import { dateParts, language, phrase } from './format.js';
+import { dateParts, language, phrase, scoreFormat, textIn } from './format.js';
 import { itemsOf } from './items.js';
-import { Row } from './row.js';
+import { roll, Row } from './row.js';
 import { RankcastError } from './socket.js';
 
 /** After a failure, the file is not asked for again within this time. */
-const RETRY_MS = 5_000;
+export const RELOAD_MS = 5_000;
 
-/** What that file has from this one. A page of before may have an older file, so a name stays. */
-export const shared = { dateParts, itemsOf, language, phrase, Row };
-
-/** @type {Promise<OnDemand> | undefined} */
-let loading;
+/** What those files have from this one. A page of before may have an older file, so a name stays. */
+export const shared = { dateParts, itemsOf, language, phrase, roll, Row, scoreFormat, textIn };
 
 /**
- * @returns {Promise<OnDemand>}
- * @throws {RankcastError} the file has not come; a later call may try again
+ * @template {{ share: (first: typeof shared) => void }} File
+ * @param {() => Promise<File>} load
+ * @returns {() => Promise<File>} throws a RankcastError if the file has not come; a later call may try again
  */
-export function loadOnDemand() {
-  return (loading ??= import('./on-demand.js').then(
-    (file) => {
-      file.share(shared);
-      return file;
-    },
-    (error) => {
-      setTimeout(() => (loading = undefined), RETRY_MS);
-      throw new RankcastError({ code: 'unavailable', message: String(error) });
-    },
-  ));
+function once(load) {
+  /** @type {Promise<File> | undefined} */
+  let loading;
+  return () =>
+    (loading ??= load().then(
+      (file) => {
+        file.share(shared);
+        return file;
+      },
+      (error) => {
+        setTimeout(() => (loading = undefined), RELOAD_MS);
+        throw new RankcastError({ code: 'unavailable', message: String(error) });
+      },
+    ));
 }
+
+/** What happens on a board, the search, and tokens. */
+export const loadOnDemand = once(() => import('./on-demand.js'));
+/** What shows the scores of a board with columns. */
+export const loadColumns = once(() => import('./columns.js'));

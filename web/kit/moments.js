@@ -5,6 +5,7 @@
  * sentence is about the most notable change since the last one.
  *
  * @import {Entry, Moment} from './rankcast.js'
+ * @import {GapFormat} from './row.js'
  */
 
 import { setText } from './dom.js';
@@ -58,7 +59,7 @@ export class Moments {
   /**
    * @param {readonly Entry[]} before
    * @param {readonly Entry[]} top the next state of the same list
-   * @param {(score: number) => string} format
+   * @param {GapFormat} format
    */
   update(before, top, format) {
     const now = performance.now();
@@ -84,7 +85,7 @@ export class Moments {
 
   /**
    * @param {readonly Entry[]} top
-   * @param {(score: number) => string} format
+   * @param {GapFormat} format
    * @param {number} now
    * @returns {Moment | null}
    */
@@ -105,7 +106,7 @@ export class Moments {
           rank: entry.rank,
           entry,
           other,
-          text: phrase('closing', { name: nameOf(entry), other: nameOf(other), score: format(gap) }),
+          text: phrase('closing', { name: nameOf(entry), other: nameOf(other), score: format(gap, other, entry) }),
         };
     }
     this.#gaps = gaps;

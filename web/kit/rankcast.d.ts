@@ -32,8 +32,10 @@ export interface Entry {
   readonly rank: number;
   /** The member's id. */
   readonly member: string;
-  /** An integer within ±(2^53−1). */
+  /** An integer within ±(2^53−1). On a board with columns: the order of the members, and nothing to show. */
   readonly score: number;
+  /** On a board with columns: the value of each, by its name, see {@link Info.columns}. */
+  readonly columns?: { readonly [name: string]: number };
   /** From the member's profile; absent without one. */
   readonly name?: string;
   /** URL of an image, from the member's profile; absent without one. */
@@ -75,6 +77,8 @@ export interface Info {
   /** Less is better; absent where more is better. */
   readonly order?: 'asc';
   readonly display?: Display;
+  /** The numbers of which a score consists, the one that counts first first; absent where a score is one number. */
+  readonly columns?: readonly Column[];
   /** The length of a rolling window, such as `3h`. */
   readonly window?: string;
   /** null: the board neither counts anew nor begins nor ends. */
@@ -103,8 +107,12 @@ export interface Me {
   readonly score: number | null;
   /** The number of members on the board at seq. The present one is in the list. */
   readonly total: number;
+  /** On a board with columns; absent if the member is not on the board. */
+  readonly columns?: { readonly [name: string]: number };
   /** The score between the member and the entry above, 0 for equals; null: at rank 1, which several may share; absent: not known now. */
   readonly to_next?: number | null;
+  /** On a board with columns, beside `to_next`: by how much the entry above is better in each. */
+  readonly to_next_columns?: { readonly [name: string]: number };
   /** With {@link Wish.around}: the neighbours and the member itself; absent: not known now. */
   readonly around?: readonly Entry[];
 }
@@ -309,6 +317,16 @@ export interface Display {
   readonly unit?: Label;
   /** Decimal places: with 2, 12345 is shown as 123.45. Default: 0. */
   readonly decimals?: number;
+}
+
+/** One of the numbers of which a score consists. */
+export interface Column {
+  readonly name: string;
+  /** `asc`: less is better. Default: more is better. */
+  readonly order?: 'asc' | 'desc';
+  /** Default: the name. */
+  readonly title?: Label;
+  readonly display?: Display;
 }
 
 /**

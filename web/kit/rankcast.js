@@ -4,7 +4,7 @@
  * The kit, which a page imports to show boards of a Rankcast server. This module exports the
  * kit's functions and holds the element `<live-leaderboard>`. rankcast.d.ts describes them, with
  * the attributes, parts, properties and events of the element. What not every board needs is in
- * on-demand.js.
+ * on-demand.js and columns.js.
  *
  * @import {Connection, Entry, Me, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
  * @import {Item} from './row.js'
@@ -15,7 +15,7 @@ import { connect } from './connection.js';
 import { part, setAttribute, setProperty, setText } from './dom.js';
 import { dates, fill, memberCount, phrase, plainDates, timeLeft, times, words } from './format.js';
 import { itemsOf } from './items.js';
-import { loadOnDemand } from './load.js';
+import { loadColumns, loadOnDemand, RELOAD_MS } from './load.js';
 import { formatsOf, pickTemplate } from './row.js';
 import { RowList } from './rows.js';
 import { RankcastError } from './socket.js';
@@ -69,6 +69,10 @@ export class LiveLeaderboard extends HTMLElement {
   /** The list is that of the page, and no frame has come yet. */
   #hasFirstRows = false;
   #formats = formatsOf({});
+  /** The columns of the formats, as JSON; '': none. */
+  #columns = '';
+  /** Shows the first rows until those of the element are there. */
+  #first = document.createElement('slot');
   /** @type {Connection | null} */
   #connection = null;
   /** @type {TokenFunction | null} */
@@ -94,6 +98,7 @@ export class LiveLeaderboard extends HTMLElement {
     announcer.role = 'status';
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet];
+    this.#first.name = 'first';
     root.append(
       part('div', 'header', this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total),
       part('p', 'moment'),
@@ -141,13 +146,18 @@ export class LiveLeaderboard extends HTMLElement {
     const table = this.querySelector('[data-snapshot]');
     if (!(table instanceof HTMLElement)) return;
     const { snapshot = 'null', me = 'null' } = table.dataset;
-    for (const part of this.querySelectorAll('[slot=first]')) part.remove();
+    this.shadowRoot?.prepend(this.#first);
     /** @type {Snapshot | null} */
     const list = JSON.parse(snapshot);
-    if (list?.board !== this.getAttribute('board')) return;
+    if (list?.board !== this.getAttribute('board')) return this.#dropFirstRows();
     this.#snapshot = list;
     this.#own = JSON.parse(me);
     this.#hasFirstRows = true;
+  }
+
+  #dropFirstRows() {
+    this.#first.remove();
+    for (const part of this.querySelectorAll('[slot=first]')) part.remove();
   }
 
   disconnectedCallback() {
@@ -300,7 +310,7 @@ export class LiveLeaderboard extends HTMLElement {
 
   #readFormat() {
     const display = { format: this.getAttribute('format') ?? undefined, decimals: this.#number('decimals', 0, 15, 0) };
-    this.#formats = formatsOf({ ...display, unit: this.getAttribute('unit') ?? undefined });
+    if (!this.#columns) this.#formats = formatsOf({ ...display, unit: this.getAttribute('unit') ?? undefined });
     this.#renderSoon();
   }
 
@@ -310,8 +320,8 @@ export class LiveLeaderboard extends HTMLElement {
    */
   #complete(me) {
     const before = me.rank === null ? null : this.#own;
-    const gap = me.to_next === undefined && me.score === before?.score ? before?.to_next : me.to_next;
-    return { ...me, to_next: gap, around: me.around ?? before?.around };
+    const { to_next, to_next_columns } = me.to_next === undefined && me.score === before?.score ? before : me;
+    return { ...me, to_next, to_next_columns, around: me.around ?? before?.around };
   }
 
   /**
@@ -348,8 +358,9 @@ export class LiveLeaderboard extends HTMLElement {
    * @param {Entry} entry
    * @returns {{ name: string, score: string }} the values for a text about it
    */
-  #textValues({ name, member, score }) {
-    return { name: name || member, score: this.#formats.exact(score) };
+  #textValues(entry) {
+    const { name, member, score } = entry;
+    return { name: name || member, score: this.#formats.exact(score, entry) };
   }
 
   // At most one render per animation frame, and per `pace` ms. A change of state does not wait for `pace`.
@@ -368,14 +379,40 @@ export class LiveLeaderboard extends HTMLElement {
     });
   }
 
+  /** @returns {boolean} whether the scores can be shown: those of columns wait for what shows them */
+  #hasFormats() {
+    const columns = this.#snapshot?.info?.columns;
+    const json = columns ? JSON.stringify(columns) : '';
+    if (json === this.#columns) return true;
+    const list = this.#list.element;
+    if (!columns) {
+      this.#columns = '';
+      setAttribute(/** @type {Element} */ (list.parentElement), 'data-room', false);
+      this.#readFormat();
+      return true;
+    }
+    loadColumns().then(
+      ({ showColumns }) => {
+        if (json === this.#columns || columns !== this.#snapshot?.info?.columns) return;
+        this.#columns = json;
+        this.#formats = showColumns(list, columns);
+        this.#renderSoon();
+      },
+      () => setTimeout(() => this.#renderSoon(), RELOAD_MS),
+    );
+    return false;
+  }
+
   #render() {
+    if (!this.#hasFormats()) return this.#renderHeader();
+    if (this.#first.isConnected) this.#dropFirstRows();
     const template = this.querySelector('template[slot=row]');
     if (template instanceof HTMLTemplateElement) this.#list.use(template.content);
     else if (this.hasAttribute('pickable')) this.#list.use(pickTemplate);
     const snapshot = this.#snapshot;
     const before = this.#rendered;
     const top = snapshot?.top ?? [];
-    const { items, own } = itemsOf(snapshot, this.#own, this.#me, this.#number('around', 0, 20, 0) > 0, this.#formats.gap);
+    const { items, own } = itemsOf(snapshot, this.#own, this.#me, this.#number('around', 0, 20, 0) > 0, this.#formats.toNext);
     // The first list of a board does not glide in.
     const moves = this.#list.rows.size > 0 && !reducedMotion.matches && !this.hasAttribute('calm');
     setProperty(this.#list.element, '--_rank', String(items.at(-1)?.rank ?? top.at(-1)?.rank ?? '').length || 1);

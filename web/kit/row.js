@@ -9,9 +9,20 @@
  * @typedef {Omit<Entry, 'rank' | 'score'> & { rank: number | null, score: number | null, me?: boolean, below?: boolean,
  *   gap?: string }} Item
  *
- * exact: a score; short: one that may be abbreviated; gap: that without the unit
- * @typedef {{ exact: Format, short: Format, gap: Format }} Formats
- * @typedef {(score: number) => string} Format
+ * exact: a score; short: one that may be abbreviated; gap: between two entries, without the unit; toNext: what is missing for the
+ * place above; render: shows the score of a row in a way of its own, as that of columns
+ * @typedef {{ exact: Format, short: Format, gap: GapFormat, toNext: GapFormat, render?: Render }} Formats
+ *
+ * A board with columns writes those of the entry.
+ * @typedef {(score: number, entry?: Scored) => string} Format
+ * @typedef {{ readonly columns?: { readonly [name: string]: number } }} Scored
+ *
+ * A board with columns writes those of the two entries, or of what the server says about the followed member.
+ * @typedef {(gap: number, above?: Scored & { readonly to_next_columns?: { readonly [name: string]: number } }, entry?: Scored) => string}
+ *   GapFormat
+ *
+ * before: from which the figures roll; null: they do not
+ * @typedef {(field: HTMLElement, item: Item, before: Item | null, formats: Formats) => void} Render
  */
 
 import { part, setAttribute, setProperty, setText } from './dom.js';
@@ -30,9 +41,10 @@ const FULL_LENGTH = 13;
  * @returns {Formats}
  */
 export function formatsOf(display) {
-  const gap = scoreFormat({ ...display, unit: undefined }, FULL_LENGTH);
+  const format = scoreFormat({ ...display, unit: undefined }, FULL_LENGTH);
   // Of a time, without the minutes and tens of seconds that are none: 0.226.
-  return { exact: scoreFormat(display), short: scoreFormat(display, FULL_LENGTH), gap: (score) => gap(score).replace(/^0:0?/, '') };
+  const gap = (/** @type {number} */ score) => format(score).replace(/^0:0?/, '');
+  return { exact: scoreFormat(display), short: scoreFormat(display, FULL_LENGTH), gap, toNext: gap };
 }
 
 /**
@@ -114,7 +126,7 @@ export class Row {
       const name = field.dataset.field ?? '';
       if (name === 'score') {
         if (!before || changed)
-          this.#renderScore(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before.score : null, formats);
+          (formats.render ?? renderScore)(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before : null, formats);
       } else if (field instanceof HTMLImageElement) {
         if (!looksTheSame) setAvatar(field, item.avatar);
       } else if (name !== 'portrait') setText(field, this.#text(name, item));
@@ -129,22 +141,6 @@ export class Row {
     // A value that alternates restarts the flash. (With a call of animate(), the browser would
     // compute styles for each row.)
     setAttribute(element, 'data-changed', element.dataset.changed === '1' ? '2' : '1');
-  }
-
-  /**
-   * @param {HTMLElement} field
-   * @param {Item} item
-   * @param {number | null} before the score from which the digits roll; null: they do not
-   * @param {Formats} formats
-   */
-  #renderScore(field, { score }, before, { exact, short, gap }) {
-    const text = score === null ? '' : short(score);
-    const whole = score === null ? '' : exact(score);
-    setAttribute(field, 'title', text !== whole && whole);
-    setAttribute(field, 'data-gain', score !== null && before !== null && (score > before ? '+' : '-') + gap(Math.abs(score - before)));
-    setProperty(field, '--_score', text.length);
-    if (before === null) setText(field, text);
-    else roll(field, text);
   }
 
   /**
@@ -170,13 +166,31 @@ export class Row {
 }
 
 /**
+ * @param {HTMLElement} field
+ * @param {Item} item
+ * @param {Item | null} before from whose score the digits roll; null: they do not
+ * @param {Formats} formats
+ */
+function renderScore(field, { score }, before, { exact, short, gap }) {
+  const text = score === null ? '' : short(score);
+  const whole = score === null ? '' : exact(score);
+  const from = before?.score ?? null;
+  setAttribute(field, 'title', text !== whole && whole);
+  setAttribute(field, 'data-gain', score !== null && from !== null && (score > from ? '+' : '-') + gap(Math.abs(score - from)));
+  setAttribute(field, 'data-columns', false);
+  setProperty(field, '--_score', text.length);
+  if (from === null) setText(field, text);
+  else roll(field, text);
+}
+
+/**
  * Writes a text so that what differs from the present one rolls in. Styles do it: a pseudo-element holds the digits of
  * before, so the text of the field is the new one at once.
  *
  * @param {HTMLElement} field
  * @param {string} text
  */
-function roll(field, text) {
+export function roll(field, text) {
   const before = field.textContent ?? '';
   const least = Math.min(before.length, text.length);
   let end = 0;

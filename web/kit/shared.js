@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * What on-demand.js has of the kit's first file, which gives it: the words of the page, and its rows. An import of that file
+ * What on-demand.js and columns.js have of the kit's first file, which gives it: the words of the page, and its rows. An import of that file
  * would load it a second time where its address has a query.
  *
  * @typedef {typeof import('./load.js').shared} Shared
@@ -15,10 +15,16 @@ export let itemsOf;
 export let language;
 /** @type {Shared['phrase']} */
 export let phrase;
+/** @type {Shared['roll']} */
+export let roll;
 /** @type {Shared['Row']} */
 export let Row;
+/** @type {Shared['scoreFormat']} */
+export let scoreFormat;
+/** @type {Shared['textIn']} */
+export let textIn;
 
 /** @param {Shared} first */
 export function share(first) {
-  ({ dateParts, itemsOf, language, phrase, Row } = first);
+  ({ dateParts, itemsOf, language, phrase, roll, Row, scoreFormat, textIn } = first);
 }
