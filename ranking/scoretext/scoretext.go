@@ -39,14 +39,6 @@ func Columns(columns definition.Columns, score int64, tag string) (texts []strin
 // Head is the head of a column: its title in the language of a tag, or else its name.
 func Head(c definition.Column, tag string) string { return cmp.Or(c.Title.In(tag), c.Name) }
 
-// Of is Short for the score of a board; on a board with columns it is all of them in one text.
-func Of(d definition.Board, score int64, tag string) string {
-	if d.Columns == nil {
-		return Short(score, d.Display, tag)
-	}
-	return strings.Join(Columns(d.Columns, score, tag), " · ")
-}
-
 // fullLength is FULL_LENGTH of web/kit/row.js.
 const fullLength = 13
 

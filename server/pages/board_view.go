@@ -13,32 +13,33 @@ import (
 // boardView is the view of a board. Its rows have what the element (web/kit/rankcast.js) shows too, and room for what the
 // element adds.
 func (f *filler) boardView(board string, b *boardState, top int, me string) *boardView {
-	display := b.about.Definition.Display
+	d := b.about.Definition
 	v := &boardView{
-		Board: board, Top: strconv.Itoa(top), Me: me, Format: display.Format, Unit: display.Unit.In(f.template.locale.tag),
+		Board: board, Top: strconv.Itoa(top), Me: me, Format: d.Display.Format, Unit: d.Display.Unit.In(f.template.locale.tag),
 		Snapshot: b.snapshot, Standing: b.me, HasPeriod: b.about.Period != "", HasEnd: !b.about.Ends.IsZero(),
 		IsEmpty: len(b.rows) == 0 && b.snapshot != nil,
 	}
-	if display.Decimals > 0 {
-		v.Decimals = strconv.Itoa(display.Decimals)
+	if d.Display.Decimals > 0 {
+		v.Decimals = strconv.Itoa(d.Display.Decimals)
 	}
 	for _, r := range b.rows {
-		row := f.rowView(r, b.about.Definition, me)
+		row := f.rowView(r, d, me)
 		v.Rows = append(v.Rows, row)
 		v.Room = v.Room || row.Me && b.total > int64(len(b.rows))
 	}
 	for _, r := range b.below {
-		row := f.rowView(r, b.about.Definition, me)
+		row := f.rowView(r, d, me)
 		row.Podium = 0
 		v.Below = append(v.Below, row)
 	}
+	v.columnsView = f.columnsView(d.Columns, v.Rows, v.Below)
 	if v.Lines = len(v.Rows); me != "" {
 		v.Lines++
 	}
 	return v
 }
 
-// rowView is the view of an entry. me is the followed member; "" for none.
+// rowView is the view of an entry of a board. me is the followed member; "" for none.
 func (f *filler) rowView(r entry.Entry, d definition.Board, me string) rowView {
 	v := rowView{Member: r.Member, Name: cmp.Or(r.Name, r.Member), Me: r.Member == me}
 	v.HasGap = v.Me && r.Rank != 1
@@ -46,10 +47,18 @@ func (f *filler) rowView(r entry.Entry, d definition.Board, me string) rowView {
 	if r.Rank == 0 {
 		return v
 	}
-	v.Rank, v.Score = scoretext.Number(r.Rank), scoretext.Of(d, r.Score, f.template.locale.tag)
+	v.Rank, v.scoreView = scoretext.Number(r.Rank), f.score(r.Score, d)
 	v.Length = utf8.RuneCountInString(v.Score)
 	if r.Rank <= 3 {
 		v.Podium = r.Rank
 	}
 	return v
+}
+
+// score is the view of a score of a board.
+func (f *filler) score(score int64, d definition.Board) scoreView {
+	if d.Columns != nil {
+		return scoreView{Columns: f.columnsOf(d.Columns, &score)}
+	}
+	return scoreView{Score: scoretext.Short(score, d.Display, f.template.locale.tag)}
 }

@@ -161,7 +161,7 @@ func (f *filler) boardPage() {
 // hasLongRules reports whether the sentence about a definition is long; see summarize in
 // web/assets/dashboard/definition-summary.js.
 func hasLongRules(d definition.Board) bool {
-	return d.Period != "" || d.Window > 0 || !d.Starts.IsZero()
+	return d.Period != "" || d.Window > 0 || !d.Starts.IsZero() || d.Columns != nil
 }
 
 // link is the path of the page of a board, with the reader's present choices, as boardURL in

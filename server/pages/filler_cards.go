@@ -66,6 +66,9 @@ func (f *filler) card(b overview.BoardCard, title string, portrait portraitView)
 	for _, r := range b.Top {
 		card.Rows = append(card.Rows, f.rowView(r, b.About.Definition, ""))
 	}
+	if len(card.Rows) > 0 {
+		card.columnsView = f.columnsView(b.About.Definition.Columns, card.Rows)
+	}
 	return card
 }
 

@@ -27,7 +27,7 @@ func (f *filler) memberPage() {
 		view.Boards = append(view.Boards, memberBoardView{
 			Board: name, Title: cmp.Or(b.about.Title.In(tag), name), Path: f.page.Root + BoardPath(name) + queryOf("me", f.member,
 				"lang", f.language()),
-			Rank: strings.ReplaceAll(texts["member_rank"], "{n}", scoretext.Number(b.rank)), Score: scoretext.Of(d, b.score, tag),
+			Rank: strings.ReplaceAll(texts["member_rank"], "{n}", scoretext.Number(b.rank)), scoreView: f.score(b.score, d),
 			HasHistory: d.History > 0,
 		})
 	}

@@ -58,16 +58,16 @@ type pageFile struct {
 var pageFiles = []pageFile{
 	{"/", "dashboard.html", "./", dashboardStyles, (*filler).overview},
 	{"/boards/:board", "dashboard.html", "../", dashboardStyles, (*filler).boardPage},
-	{"/boards/:board/story", "story.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", settingsStyle,
-		"dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
+	{"/boards/:board/story", "story.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css",
+		"shared/columns.css", settingsStyle, "dashboard/board-details.css", "story/story.css", "story/chart.css"}, (*filler).story},
 	{"/members/:kind/:member", "member.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css",
-		settingsStyle, "member/member.css"}, (*filler).memberPage},
+		"shared/columns.css", settingsStyle, "member/member.css"}, (*filler).memberPage},
 	{overlayPath, "overlay.html", "../", []string{faceStyle, "shared/portrait.css", "shared/first-rows.css",
 		"overlay/overlay.css"}, (*filler).overlay},
 	{embedPath, "embed.html", "../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css",
 		"shared/list-rows.css", "embed/embed.css"}, (*filler).embed},
 	{starsPath, "stars.html", "./", []string{
-		faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", settingsStyle, "stars/stars.css",
+		faceStyle, "shared/base.css", "shared/portrait.css", "shared/columns.css", "shared/first-rows.css", settingsStyle, "stars/stars.css",
 		"stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css",
 		"stars/layout.css",
 	}, (*filler).stars},
@@ -82,7 +82,7 @@ func readsNothing(*filler) {}
 const faceStyle = "shared/face.css"
 
 var dashboardStyles = []string{
-	faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css", "shared/list-rows.css", settingsStyle,
+	faceStyle, "shared/base.css", "shared/portrait.css", "shared/columns.css", "shared/first-rows.css", "shared/list-rows.css", settingsStyle,
 	"dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css",
 	"dashboard/board-details.css", "dashboard/sparkline.css", "dashboard/score-bars.css", "dashboard/find.css",
 	"dashboard/share.css", "dashboard/full-screen.css",

@@ -29,6 +29,7 @@ func (f *filler) story() {
 	for _, r := range h.rows {
 		s.Rows = append(s.Rows, f.rowView(r, h.about.Definition, ""))
 	}
+	s.columnsView = f.columnsView(h.about.Definition.Columns, s.Rows)
 	for place := range max(leastPlaces, len(h.rows)) {
 		s.Places = append(s.Places, scoretext.Number(int64(place+1)))
 	}

@@ -75,6 +75,7 @@ type boardView struct {
 	Lines                          int  // rows for which the element makes room
 	IsEmpty                        bool // the board has no entries: the element has a note
 	Snapshot, Standing             jsontext.Value
+	columnsView
 }
 
 // storyView is the story of a board as of its last step.
@@ -83,6 +84,7 @@ type storyView struct {
 	Recorded  bool
 	Places    []string // ranks for which the chart has a line
 	Rows      []rowView
+	columnsView
 }
 
 // memberView is a member and the boards on which it stands.
@@ -94,18 +96,26 @@ type memberView struct {
 
 // memberBoardView is the place of a member on a board.
 type memberBoardView struct {
-	Board, Title, Path, Rank, Score string
-	HasHistory                      bool
+	Board, Title, Path, Rank string
+	scoreView
+	HasHistory bool
 }
 
 // rowView is one entry.
 type rowView struct {
-	Member, Rank, Name, Score string
-	Portrait                  portraitView
-	HasGap                    bool  // the element adds the gap to the place above
-	Length                    int   // of Score, in characters
-	Podium                    int64 // 1 to 3; 0: none
-	Me                        bool
+	Member, Rank, Name string
+	Portrait           portraitView
+	HasGap             bool // the element adds the gap to the place above
+	scoreView
+	Length int   // of Score, in characters
+	Podium int64 // 1 to 3; 0: none
+	Me     bool
+}
+
+// scoreView is a score: Columns on a board with columns, otherwise Score.
+type scoreView struct {
+	Score   string
+	Columns []columnView
 }
 
 // navLink is a link to a board in the list of boards.
@@ -129,6 +139,7 @@ type cardView struct {
 	Rows                  []rowView
 	Faces                 []faceView // of a family
 	IsFamily, Unavailable bool
+	columnsView
 }
 
 // faceView is a link to an instance of a family.

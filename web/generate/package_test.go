@@ -114,7 +114,7 @@ func TestKitKeepsVersion1(t *testing.T) {
 			"board top me around format unit decimals pace server token-url pickable calm hold data-state data-final data-finish " +
 				"row data-snapshot data-member data-podium data-below name gap avatar portrait " +
 				"header total connection dot state period period-name ends moment list rank score who member countdown finish " +
-				"result podium step note " +
+				"result podium step note heads head unit columns column column-name value " +
 				"update rank-up overtaken enter-top new-leader pick " +
 				"connecting live stale away paused stopped cannot_connect closed no_board no_token unavailable unauthorized forbidden"},
 	} {

@@ -18,12 +18,16 @@
 const FULL_LENGTH = 13;
 /** The widest title that widens its column, in figures: a longer one has two lines, or is cut. */
 const WIDEST_TITLE = 8;
-/** Widths of a letter of a head, which is small: of most scripts, and of those with square letters. */
-const [LETTER, SQUARE_LETTER] = [0.65, 1.2];
+/** Widths of a letter of a head, which is small, in figures: of most scripts, and of those with square letters. */
+const [LETTER, SQUARE_LETTER] = [0.75, 1.25];
+/** What a word needs besides: some have wide letters. */
+const WORD = 0.25;
+/** Widths of what stands between the figures of a value, and of a square letter, as of 万. */
+const [POINT, SQUARE_SIGN] = [0.5, 1.75];
 /** The width of a figure, and the room between two columns, in em. */
 const [FIGURE_EM, GAP_EM] = [0.64, 0.75];
 /** The most room of columns for which a list has one line in a row, up to a width of the list: see columns.css. */
-const ROOMS_EM = [8, 15, 23];
+const ROOMS_EM = [8, 15, 23, 32];
 
 /**
  * @param {readonly Column[]} columns
@@ -62,7 +66,8 @@ export function columnFormats(columns, writer) {
       return '';
     };
   return {
-    exact: (_, entry) => list.format(heads.map((head) => phrase('column', { column: head.title, score: head.exact(valueOf(head, entry)) }))),
+    exact: (_, entry) =>
+      list.format(heads.map((head) => phrase('column', { column: head.title, score: head.exact(valueOf(head, entry)) }))),
     gap: gapFormat(false),
     toNext: gapFormat(true),
   };
@@ -87,15 +92,14 @@ function better(head, above, entry) {
 }
 
 /**
- * The server computes the same, see columnRoom in server/pages/columns.go.
+ * The server computes the same, see server/pages/columns.go.
  *
  * @param {Head} head
  * @returns {number} the width that a column needs for its head, in figures
  */
 export function headWidth({ title, unit }) {
   const words = `${title} ${unit}`.split(' ');
-  const width = (/** @type {string} */ word) => [...word].reduce((sum, c) => sum + (c > '\u2e80' ? SQUARE_LETTER : LETTER), 0);
-  return Math.min(WIDEST_TITLE, Math.ceil(Math.max(...words.map(width))));
+  return Math.min(WIDEST_TITLE, WORD + Math.max(...words.map((word) => sumOf(word, (c) => (isSquare(c) ? SQUARE_LETTER : LETTER)))));
 }
 
 /**
@@ -103,12 +107,25 @@ export function headWidth({ title, unit }) {
  * @returns {number} the width that a column needs for it, in figures
  */
 export function valueWidth(text) {
-  return [...text].reduce((sum, c) => sum + (c > '\u2e80' ? 2 : 1), 0);
+  return sumOf(text, (c) => (isSquare(c) ? SQUARE_SIGN : /[.,:]/.test(c) ? POINT : 1));
+}
+
+/** @param {string} c */
+function isSquare(c) {
+  return c > '\u2e80';
+}
+
+/**
+ * @param {string} text
+ * @param {(c: string) => number} width of a character
+ */
+function sumOf(text, width) {
+  return [...text].reduce((sum, c) => sum + width(c), 0);
 }
 
 /**
  * @param {readonly number[]} widths of all columns, in figures
- * @returns {number} 1 to 4: the room of all columns, by which a narrow list has them in a second line of each row
+ * @returns {number} 1 to 5: the room of all columns, by which a narrow list has them in a second line of each row
  */
 export function roomOf(widths) {
   return 1 + ROOMS_EM.filter((most) => emOfAll(widths) > most).length;

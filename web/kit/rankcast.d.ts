@@ -429,7 +429,7 @@ export interface Pick {
  * - `me`: the member to follow. Default: none. Its row is marked in the list; a member outside
  *   the list has a row below it, which stays in view while the list scrolls
  * - `around`: the number of neighbours above and below that row, 1 to 20. Default: none
- * - `format`, `unit`, `decimals`: the format of scores, see {@link Display}
+ * - `format`, `unit`, `decimals`: the format of scores, see {@link Display}. Columns have those of the board, see {@link Info.columns}
  * - `pace`: the least time between two renders of scores, ms, 0 to 60,000. Default: 0, at most one
  *   render per animation frame
  * - `server`: URL of the server. Default: the server of this module
@@ -459,9 +459,9 @@ export interface Pick {
  *
  * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (with
  * `dot`, `state`), `list`, `row`, `me` (also a `row`: the followed member's), `rank`, `who`, `portrait`, `avatar`, `member`,
- * `gap`, `score`, `note`, `moment`, `countdown`, `finish` (with `result`, `podium`, `step`), and those of a
- * template. A row has the attribute `data-member`, `data-podium`
- * (its rank, 1 to 3), and `data-below` if it is below the list.
+ * `gap`, `score`, `note`, `moment`, `countdown`, `finish` (with `result`, `podium`, `step`), of a board with columns `heads` (with
+ * `columns`, `head`, `unit`) and in a score `columns` (with `column`, `column-name`, `value`), and those of a
+ * template. A row has the attribute `data-member`, `data-podium` (its rank, 1 to 3), and `data-below` if it is below the list.
  *
  * Custom properties: `--rankcast-ink`, `-quiet`, `-line`, `-surface`, `-accent`, `-warn`, `-me`,
  * `-gold`, `-silver`, `-bronze`, `-row-height`. Light and dark colors follow the page's `color-scheme`.

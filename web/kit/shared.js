@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * What on-demand.js and columns.js have of the kit's first file, which gives it: the words of the page, and its rows. An import of that file
- * would load it a second time where its address has a query.
+ * What on-demand.js and columns.js have of the kit's first file, which gives it: the words of the page, and its rows. An import of
+ * that file would load it a second time where its address has a query.
  *
  * @typedef {typeof import('./load.js').shared} Shared
  */

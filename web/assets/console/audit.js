@@ -5,7 +5,7 @@
 import { createElement } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
 import { boardLink, field, input, link, memberLink, select } from './form.js';
-import { count, time, UNKNOWN } from './format.js';
+import { count, scoreText, time, UNKNOWN } from './format.js';
 import { pagedTable, pagesOf, showList } from './table.js';
 
 const ACTIONS = ['hide', 'show', 'set', 'take_back', 'erase', 'freeze', 'unfreeze', 'reveal', 'define_board', 'delete_board',
@@ -58,7 +58,7 @@ function named(action) {
 }
 
 /** @param {any} act */
-function actCells({ at, by, action, board, kind, event, member, id, score, was, reason }) {
+function actCells({ at, by, action, board, kind, event, member, id, score, was, reason, columns, was_columns }) {
   const about = createElement('span', '');
   const add = (/** @type {(Node | string)[]} */ ...parts) => about.append(...(about.childNodes.length ? [', '] : []), ...parts);
   if (member) add(kind ? memberLink(kind, member) : createElement('bdi', '', member));
@@ -66,7 +66,7 @@ function actCells({ at, by, action, board, kind, event, member, id, score, was, 
   if (board) add('board ', boardLink(board));
   if (event) add('event ', link(event, `/events/${encodeSegment(event)}`));
   if (id) add('id ', createElement('bdi', '', id));
-  const change = score === undefined ? '' : `${count(was)} → ${count(score)}`;
+  const change = score === undefined ? '' : `${scoreText({ score: was, columns: was_columns })} → ${scoreText({ score, columns })}`;
   const [author, why] = [by ?? UNKNOWN, reason ?? ''].map((text) => createElement('bdi', '', text));
   return [time(at), author, named(action)[1], about, change, why];
 }

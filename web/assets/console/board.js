@@ -2,13 +2,14 @@
 
 /** A board: what it is, its first members, its hidden members, its periods, its definition, and what an administrator does. */
 
+import { formatsOf } from '../shared/board-display.js';
 import { createElement, replaceItems } from '../shared/dom.js';
 import { encodeSegment, pageURL } from '../shared/links.js';
 import { repeat, request } from './api.js';
 import { searchBox } from './board-list.js';
 import { definitionHead, definitionText } from './definition.js';
 import { boardLink, memberLink, problemNote } from './form.js';
-import { count, size, time, UNKNOWN } from './format.js';
+import { count, scoreText, size, time, UNKNOWN } from './format.js';
 import { may, mayAny } from './session.js';
 import { fact, pagedTable, pagesOf, table } from './table.js';
 import { transferPanel } from './transfer.js';
@@ -36,7 +37,7 @@ export async function showBoard(view, crumbs, board, signal) {
   const head = definitionHead(board, { of: 'boards', defined: family, ...(!period && { lost: [lost] }) });
   const facts = createElement('dl', 'facts');
   const state = createElement('section', 'panel', facts, links(board));
-  view.append(head, state, membersPanel(board, about.definition.kind, signal));
+  view.append(head, state, membersPanel(board, about.definition, signal));
   const watchers = isAdmin ? await watchersByBoard(signal) : undefined;
   showFacts(about);
   repeat(POLL_MS, async (stop) => showFacts(await request('GET', path, { signal: stop })), signal);
@@ -77,20 +78,22 @@ function memberName(kind, { member, name }) {
 
 /**
  * @param {string} board
- * @param {string} kind
+ * @param {any} definition
  * @param {AbortSignal} signal
  */
-function membersPanel(board, kind, signal) {
+function membersPanel(board, { kind, columns }, signal) {
   const path = `v1/boards/${encodeSegment(board)}`;
   const list = createElement('div', 'members-list');
+  const { heads } = formatsOf({ columns });
+  const scores = (/** @type {any} */ e) => heads?.map(({ name, exact }) => exact(e.columns[name])) ?? [count(e.score)];
   let query = '';
   const poll = repeat(POLL_MS, async (stop) => {
     try {
       const { entries, top } = await (query ? request('GET', `${path}/search`, { query: { q: query, limit: 50 }, signal: stop })
         : request('GET', `${path}/top`, { query: { limit: TOP }, signal: stop }));
-      const rows = (entries ?? top).map((/** @type {any} */ e) => [count(e.rank), memberName(kind, e), count(e.score)]);
+      const rows = (entries ?? top).map((/** @type {any} */ e) => [count(e.rank), memberName(kind, e), ...scores(e)]);
       const none = createElement('p', 'empty', query ? 'No member matches.' : 'The board has no members.');
-      replaceItems(list, [rows.length ? table(['Rank', 'Member', 'Score'], rows) : none]);
+      replaceItems(list, [rows.length ? table(['Rank', 'Member', ...(heads?.map(({ title }) => title) ?? ['Score'])], rows) : none]);
     } catch (error) {
       if (stop.aborted) return;
       list.replaceChildren(problemNote(error));
@@ -112,7 +115,7 @@ function membersPanel(board, kind, signal) {
 async function hiddenPanel(board, kind, signal) {
   const load = pagesOf(`v1/boards/${encodeSegment(board)}/hidden`, 'hidden', signal);
   const cells = (/** @type {any} */ is) =>
-    [memberName(kind, is), count(is.score), is.everywhere ? 'all boards of the kind' : 'this board'];
+    [memberName(kind, is), scoreText(is), is.everywhere ? 'all boards of the kind' : 'this board'];
   return createElement('section', 'panel', createElement('h2', '', 'Hidden members'),
     await pagedTable(['Member', 'Score', 'Hidden on'], load, cells, 'No member is hidden.'));
 }

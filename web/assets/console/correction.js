@@ -10,7 +10,7 @@ import { ask } from './dialog.js';
 import { eventForm, fieldsOf } from './event-form.js';
 import { resultsTable, takeBackForm } from './event-take-back.js';
 import { announce, field, select, showProblem } from './form.js';
-import { count } from './format.js';
+import { scoreText } from './format.js';
 import { quoted } from './moderation.js';
 import { may } from './session.js';
 
@@ -73,7 +73,8 @@ function differenceForm(definition, own, member, definitions, onDone) {
       + 'board, or define a second event with the same updates and without bounds.')];
   }
   // An update whose score is minus a field takes away by itself.
-  const takesAway = (/** @type {string} */ name) => own.some(({ score }) => score === `-{${name}}`);
+  const takesAway = (/** @type {string} */ name) =>
+    own.some(({ score, columns }) => Object.values(columns ?? { score }).includes(`-{${name}}`));
   const values = Object.fromEntries(amounts.map((name) => [name, takesAway(name) ? -DIFFERENCE : DIFFERENCE]));
   const whole = own.map(({ member }) => member.match(/^\{(.+)\}$/)?.[1]).find(Boolean);
   if (whole) Object.assign(values, { [whole]: member });
@@ -95,7 +96,7 @@ function differenceForm(definition, own, member, definitions, onDone) {
     const done = await ask({
       title: `Send a correction of ${quoted(definition.event)}?`,
       content: [
-        ...fields.updates().map(({ board, member, score }) => `${quoted(board)}: ${quoted(member)}, ${count(Number(score))}`),
+        ...fields.updates().map((update) => `${quoted(update.board)}: ${quoted(update.member)}, ${scoreText(update)}`),
         'It counts as an event of its own, in the periods that are open now, and its feed shows it. The audit does not.',
         createElement('p', '', 'Its id, to take it back: ', createElement('bdi', 'name', id)),
       ],

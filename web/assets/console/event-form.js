@@ -4,11 +4,13 @@
 
 import { createElement } from '../shared/dom.js';
 import { field, input } from './form.js';
-import { count } from './format.js';
+import { count, scoreText } from './format.js';
 import { tableRow, table } from './table.js';
 
 /**
- * @typedef {{ board: string, member: string, score: string | number, op?: string, if?: 'exists' | 'absent', data?: unknown }} Update
+ * @typedef {string | number} Amount
+ * @typedef {{ board: string, member: string, score?: Amount, columns?: { [column: string]: Amount }, op?: string,
+ *   if?: 'exists' | 'absent', data?: unknown }} Update
  * @typedef {{ event: string, sender?: string, ids?: string, updates: Update[],
  *   fields?: { [field: string]: { min?: number, max?: number, kind?: string } } }} EventDefinition
  * @typedef {{ [field: string]: unknown }} Values by field, as a request has them; fields without a value are missing
@@ -27,9 +29,9 @@ const COLUMNS = ['Board', 'Member', 'Score'];
 export function fieldsOf({ updates }) {
   /** @type {Map<string, 'integer' | 'text' | 'any'>} */
   const fields = new Map();
-  for (const { board, member, score, data } of updates) {
+  for (const { board, member, score, columns, data } of updates) {
     for (const name of namesIn(`${member}${board}`)) fields.set(name, 'text');
-    for (const name of namesIn(String(score))) fields.set(name, 'integer');
+    for (const amount of Object.values(columns ?? { score })) for (const name of namesIn(String(amount))) fields.set(name, 'integer');
     for (const [, name] of JSON.stringify(data ?? {}).matchAll(DATA_FIELD)) if (!fields.has(name)) fields.set(name, 'any');
   }
   return fields;
@@ -43,8 +45,12 @@ export function fieldsOf({ updates }) {
 export function updatesOf({ updates }, values) {
   const filled = (/** @type {string} */ text) => text.replace(FIELD, (braces, name) => String(values[name] ?? braces));
   return updates.map((update) => {
-    const { board, member, score } = update;
-    return { ...update, board: filled(board), member: filled(member), score: scoreOf(score, values) };
+    const { board, member, score, columns } = update;
+    const amounts = Object.entries(columns ?? {}).map(([name, amount]) => [name, amountOf(amount, values)]);
+    return {
+      ...update, board: filled(board), member: filled(member),
+      ...(columns ? { columns: Object.fromEntries(amounts) } : { score: amountOf(score ?? 0, values) }),
+    };
   });
 }
 
@@ -124,20 +130,20 @@ function hintOf({ sender, fields }, name) {
 }
 
 /**
- * @param {string | number} score of the definition
+ * @param {Amount} amount of the definition
  * @param {Values} values
  */
-function scoreOf(score, values) {
-  if (typeof score === 'number') return score;
-  const [name] = namesIn(score);
+function amountOf(amount, values) {
+  if (typeof amount === 'number') return amount;
+  const [name] = namesIn(amount);
   const value = values[name];
-  return typeof value !== 'number' ? score : score.startsWith('-') ? -value || 0 : value;
+  return typeof value !== 'number' ? amount : amount.startsWith('-') ? -value || 0 : value;
 }
 
 /** @param {Update} update */
-function updateCells({ board, member, score, if: condition }) {
+function updateCells({ board, member, score, columns, if: condition }) {
   const only = condition === 'exists' ? ' if the member is on the board' : condition === 'absent' ? ' if it is not on the board' : '';
-  const value = createElement('span', '', typeof score === 'number' ? count(score) : score);
+  const value = createElement('span', '', scoreText({ score, columns }));
   if (only) value.append(createElement('small', '', only));
   return [createElement('bdi', '', board), createElement('bdi', '', member), value];
 }

@@ -7,7 +7,7 @@ import { encodeSegment } from '../shared/links.js';
 import { request } from './api.js';
 import { ask } from './dialog.js';
 import { announce, boardLink, field, input, select } from './form.js';
-import { count } from './format.js';
+import { count, scoreText } from './format.js';
 import { table } from './table.js';
 
 /**
@@ -82,9 +82,9 @@ export function resultsTable(results) {
 }
 
 /** @param {any} result */
-function resultCells({ board, period, member, previous, score, rank, duplicate, taken_back: takenBack, error }) {
+function resultCells({ board, period, member, previous, score, columns, rank, duplicate, taken_back: takenBack, error }) {
   const place = createElement('span', '', boardLink(board), ' ', createElement('small', '', period ?? ''));
   if (error) return [place, '', '', '', '', createElement('span', 'problem', error.message)];
   const note = takenBack && duplicate ? 'taken back before' : takenBack ? 'taken back' : duplicate ? 'counted before' : '';
-  return [place, createElement('bdi', '', member), count(previous?.score), count(score), count(rank), note];
+  return [place, createElement('bdi', '', member), scoreText(previous ?? {}), scoreText({ score, columns }), count(rank), note];
 }

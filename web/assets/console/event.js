@@ -62,6 +62,11 @@ function ruleText({ min, max, kind }) {
   return [...(min !== undefined ? [`from ${count(min)}`] : []), ...(max !== undefined ? [`to ${count(max)}`] : [])].join(' ');
 }
 
+/** @param {any} update whose numbers stand as they are written */
+function amountText({ score, columns }) {
+  return columns ? Object.entries(columns).map(([name, amount]) => `${name} ${amount}`).join(', ') : String(score);
+}
+
 /** @param {any[]} updates */
 function updatesTable(updates) {
   /** Those that no update uses are left out. @type {{ [column: string]: (update: any) => Node | string }} */
@@ -72,7 +77,7 @@ function updatesTable(updates) {
   };
   const used = Object.entries(optional).filter(([, cell]) => updates.some((update) => cell(update) !== ''));
   const rows = updates.map((update) => [
-    boardLink(update.board), createElement('bdi', '', update.member), String(update.score),
+    boardLink(update.board), createElement('bdi', '', update.member), amountText(update),
     ...used.map(([, cell]) => cell(update)),
   ]);
   return table(['Board', 'Member', 'Score', ...used.map(([name]) => name)], rows);

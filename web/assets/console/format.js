@@ -19,6 +19,17 @@ export function count(n) {
 }
 
 /**
+ * A score as the API writes it, or an amount of a definition, which may be a field such as `{points}`.
+ *
+ * @param {{ score?: number | string | null, columns?: { [name: string]: number | string } }} scored columns: on a board with columns
+ * @returns {string}
+ */
+export function scoreText({ score, columns }) {
+  const text = (/** @type {number | string | null | undefined} */ n) => (typeof n === 'string' ? n : count(n));
+  return columns ? Object.entries(columns).map(([name, n]) => `${name} ${text(n)}`).join(', ') : text(score);
+}
+
+/**
  * @param {number | null | undefined} n
  * @param {string} [unit]
  */

@@ -9,7 +9,7 @@ import { correctionPanel } from './correction.js';
 import { Definitions } from './definitions.js';
 import { ask } from './dialog.js';
 import { announce, boardLink, button, field, input, link, problemNote } from './form.js';
-import { count, time, UNKNOWN } from './format.js';
+import { count, scoreText, time, UNKNOWN } from './format.js';
 import { erase, hide, memberPath, setScore, unhide } from './moderation.js';
 import { may, mayAny, session } from './session.js';
 import { fact, pagedTable, pagesOf } from './table.js';
@@ -92,14 +92,14 @@ export async function showMember(view, kind, member, signal) {
   }
 
   /** @param {any} standing */
-  function boardCells({ board, period, rank, total, score }) {
+  function boardCells({ board, period, rank, total, score, columns }) {
     const does = createElement('div', 'buttons');
     if (may('moderate', 'boards', board)) {
-      does.append(labelled(button('Set the score', () => act(setScore(board, member, score)), 'quiet'), board),
+      does.append(labelled(button('Set the score', () => act(setScore(board, member, { score, columns })), 'quiet'), board),
         labelled(button('Hide', () => act(hide({ board }, member, definitions)), 'quiet'), board));
     }
     const [at, of] = [rank === null ? UNKNOWN : count(rank), createElement('small', '', ` of ${count(total)}`)];
-    return [boardLink(board), period || '', createElement('span', '', at, of), count(score), does];
+    return [boardLink(board), period || '', createElement('span', '', at, of), scoreText({ score, columns }), does];
   }
 
   async function drawHidden() {

@@ -7,7 +7,7 @@ import { encodeSegment } from '../shared/links.js';
 import { request } from './api.js';
 import { ask } from './dialog.js';
 import { announce, field, input } from './form.js';
-import { count } from './format.js';
+import { count, scoreText } from './format.js';
 
 /**
  * @typedef {import('./definitions.js').Definitions} Definitions
@@ -123,23 +123,27 @@ export function unhide(place, member) {
 /**
  * @param {string} board
  * @param {string} member
- * @param {number | null} score the present one
+ * @param {{ score: number, columns?: { [name: string]: number } }} present the present score
  */
-export function setScore(board, member, score) {
-  const control = input('score', { type: 'number', step: '1', required: true, value: String(score ?? '') });
+export function setScore(board, member, present) {
+  const { score, columns } = present;
+  const numbers = Object.entries(columns ?? { score });
+  const fieldOf = (/** @type {string} */ name) => (columns ? `columns.${name}` : name);
+  const controls = numbers.map(([name, n]) => input(fieldOf(name), { type: 'number', step: '1', required: true, value: String(n) }));
   return ask({
     title: `Set the score of ${quoted(member)} on ${quoted(board)}`,
     content: [
-      `The member gets exactly this score, on this board alone, in the period that is open now.${
-        score === null ? '' : ` Its score now is ${count(score)}.`} An update that counts meanwhile is overwritten.`,
-      field('Score', control),
+      `The member gets exactly this score, on this board alone, in the period that is open now. Its score now is ${
+        scoreText(present)}. An update that counts meanwhile is overwritten.`,
+      ...controls.map((control, i) => field(columns ? numbers[i][0] : 'Score', control)),
     ],
     action: 'Set the score',
     reason: 'required',
     submit: async (values) => {
       const path = `v1/boards/${encodeSegment(board)}/members/${encodeSegment(member)}/score`;
-      const result = await request('PUT', path, { body: { score: Number(values.get('score')), ...reasonOf(values) } });
-      announce(`The score on ${board} is ${count(result.score)}.`);
+      const set = Object.fromEntries(numbers.map(([name]) => [name, Number(values.get(fieldOf(name)))]));
+      const result = await request('PUT', path, { body: { ...(columns ? { columns: set } : set), ...reasonOf(values) } });
+      announce(`The score on ${board} is ${scoreText(result)}.`);
     },
   });
 }

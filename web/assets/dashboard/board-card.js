@@ -3,7 +3,7 @@
 /** A card: a board with its first entries and its rate of changes, or a family with some of its boards. */
 
 import { numbers, textIn, timeLeft } from '../../kit/format.js';
-import { formatsOf } from '../shared/board-display.js';
+import { columnWidths, formatsOf, renderColumns, renderScore } from '../shared/board-display.js';
 import { titleOf } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { portraitIn, renderIcon } from '../shared/portrait.js';
@@ -89,7 +89,7 @@ export class BoardCard {
     span.title = wait && starts ? zonedTime(starts) : ends ? zonedTime(ends) : '';
     setText(this.#part('period'), period && (periodTitle(info?.period?.every, 0) || period));
     this.#part('period').title = period;
-    this.#renderEntries(leader ? [leader, ...runners_up] : [], formatsOf(info?.display).short);
+    this.#renderEntries(leader ? [leader, ...runners_up] : [], formatsOf(info));
     const isOver = ends !== null && !left;
     setText(this.#part('note'), leader ? '' : text(built ? 'leader_unknown' : isOver ? 'kit_no_scores' : 'no_scores_yet'));
     setText(this.#part('total'), built && !leader ? '' : countedText('members', total));
@@ -117,14 +117,18 @@ export class BoardCard {
 
   /**
    * @param {Entry[]} entries
-   * @param {(score: number) => string} format
+   * @param {import('../shared/board-display.js').Formats} formats
    */
-  #renderEntries(entries, format) {
-    eachItem(this.#part('rows'), entries, (row, { rank, member, name, avatar, score }) => {
+  #renderEntries(entries, formats) {
+    const { heads = [] } = formats;
+    const widths = columnWidths(heads, entries);
+    renderColumns(this.#part('columns'), entries.length ? heads : [], widths);
+    eachItem(this.#part('rows'), entries, (row, entry) => {
+      const { rank, member, name, avatar } = entry;
       setText(partOf(row, 'rank'), numbers.format(rank));
       portraitIn(row).render(member, name || member, avatar);
       setText(partOf(row, 'member'), name || member);
-      setText(partOf(row, 'score'), format(score));
+      renderScore(partOf(row, 'score'), entry, formats, widths);
     });
   }
 

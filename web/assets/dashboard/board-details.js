@@ -85,9 +85,9 @@ export class BoardDetails {
 
   /**
    * @param {Update} update of the element
-   * @param {(score: number) => string} format
+   * @param {import('../shared/board-display.js').Formats} formats
    */
-  update({ snapshot, me, state }, format) {
+  update({ snapshot, me, state }, formats) {
     this.#isLive = state === 'live';
     if (!this.#isLive) {
       this.#pingAt = -Infinity;
@@ -99,7 +99,7 @@ export class BoardDetails {
     const isClosed = snapshot.final && this.#board.includes('@');
     setText(this.#title, text(isClosed ? 'final_result' : 'since_opened'));
     this.#final.element.hidden = !isClosed;
-    if (isClosed) this.#final.render(snapshot, format);
+    if (isClosed) this.#final.render(snapshot, formats);
     if (this.#period && snapshot.period !== this.#period) this.#poll.start();
     if (snapshot.period !== this.#period || snapshot.epoch !== this.#epoch) {
       this.#leader.restart();
@@ -116,12 +116,12 @@ export class BoardDetails {
       return;
     }
     const [leader] = snapshot.top;
-    if (leader) this.#leader.add(leader.member, leader.name || leader.member, leader.score, snapshot.info, format);
+    if (leader) this.#leader.add(leader.member, leader.name || leader.member, leader, snapshot.info, formats);
     // The rank is older than the list, and may be of another epoch.
     const rank = me?.seq === -1 ? null : me;
     const own = snapshot.top.find(({ member }) => member === this.#me) ?? rank?.around?.find(({ member }) => member === this.#me);
-    const score = own?.score ?? rank?.score;
-    if (this.#me && score !== undefined && score !== null) this.#own.add(this.#me, own?.name || this.#me, score, snapshot.info, format);
+    const { score = null, columns } = own ?? rank ?? {};
+    if (this.#me && score !== null) this.#own.add(this.#me, own?.name || this.#me, { score, columns }, snapshot.info, formats);
     this.#renderTrends();
   }
 

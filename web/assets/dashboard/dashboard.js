@@ -6,7 +6,7 @@
  * keep and share it.
  */
 
-import { fill, scoreFormat, textIn } from '../../kit/format.js';
+import { fill, textIn } from '../../kit/format.js';
 import { LiveLeaderboard } from '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { formatsOf, setDisplay } from '../shared/board-display.js';
@@ -170,7 +170,7 @@ leaderboard.addEventListener('update', (event) => {
   const { detail } = /** @type {CustomEvent<Update>} */ (event);
   if (leaderboard.hidden) return;
   const definition = findDefinition(definitions, readURL().board);
-  boardDetails.update(detail, scoreFormat(definition?.display ?? {}));
+  boardDetails.update(detail, formatsOf(definition));
   scoreBars.update(detail, definition);
   following.update(detail);
   moreRows.update(detail);
@@ -279,7 +279,8 @@ function render() {
   if (definition && !(isInstance && !info && board === firstBoard)) {
     const description = withoutPlaceholders(board, textIn(info?.description));
     setText(rules, description || summarize(definition));
-    rules.toggleAttribute('data-long', !description && Boolean(definition.period || definition.window || definition.starts));
+    const { period, window, starts, columns } = definition;
+    rules.toggleAttribute('data-long', !description && Boolean(period || window || starts || columns));
   } else if (!definition && requested) setText(rules, '');
   topSelect.value = top;
   if (listed !== `${board} ${top}`) {
@@ -290,7 +291,7 @@ function render() {
   const problem = memberProblem(me);
   following.show(problem ? '' : me);
   setText(meProblem, problem && text(problem));
-  find.show(isBoard ? board : '', formatsOf(definition?.display));
+  find.show(isBoard ? board : '', formatsOf(definition));
   updateLanguageLink(languageLink);
   overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me }).href;
   // Until the definitions have come, the link is as the server rendered it.
@@ -302,7 +303,8 @@ function render() {
   setAttribute(leaderboard, 'me', problem ? '' : me);
   setAttribute(leaderboard, 'board', isBoard && requested ? board : '');
   boardDetails.show(isBoard ? board : '', me);
-  rowTrends.show(isBoard ? board : '', definition?.history ?? '');
+  // Columns take the room of the sparklines.
+  rowTrends.show(isBoard ? board : '', (!definition?.columns && definition?.history) || '');
 }
 
 /** @param {string} board an instance of a family */

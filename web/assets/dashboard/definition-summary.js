@@ -2,6 +2,7 @@
 
 /** A board's definition in one sentence, which the dashboard shows below the board's name. */
 
+import { textIn } from '../../kit/format.js';
 import { countedText, text } from '../shared/texts.js';
 import { zonedTime } from '../shared/zoned-time.js';
 
@@ -11,9 +12,11 @@ import { zonedTime } from '../shared/zoned-time.js';
  * @typedef {{ board: string, kind: string, mode: string, order: string, ties: string, period?: string, timezone?: string,
  *   starts?: string, window?: string, refresh?: string, history?: string, union?: { refresh: string },
  *   title?: import('../../kit/rankcast.js').Label, description?: import('../../kit/rankcast.js').Label, icon?: string,
- *   display?: import('../../kit/rankcast.js').Display }} Definition
+ *   display?: import('../../kit/rankcast.js').Display, columns?: import('../../kit/rankcast.js').Column[] }} Definition
  */
 
+/** Of which the sentence speaks: the others count seldom. */
+const MAX_COLUMNS = 3;
 const PERIODS = new Set(['hour', 'day', 'week', 'month', 'year']);
 /** Keys of texts, by the unit of a duration. */
 const UNITS = new Map([
@@ -27,8 +30,12 @@ const UNITS = new Map([
  * @param {Definition} definition
  * @returns {string}
  */
-export function summarize({ mode, order, ties, period, timezone, starts, window, union, refresh = union?.refresh }) {
-  const rules = [text(union ? 'rule_union' : `rule_${mode}`), text(`rule_${order}`), text(`rule_ties_${ties}`)];
+export function summarize({ mode, order, ties, period, timezone, starts, window, union, columns, refresh = union?.refresh }) {
+  const rules = [text(union ? 'rule_union' : `rule_${mode}`)];
+  for (const column of columns?.slice(0, MAX_COLUMNS) ?? [])
+    rules.push(text(column.order === 'asc' ? 'rule_column_asc' : 'rule_column', { column: textIn(column.title) || column.name }));
+  if (!columns) rules.push(text(`rule_${order}`));
+  rules.push(text(`rule_ties_${ties}`));
   if (period)
     rules.push(
       (PERIODS.has(period) ? text(`rule_by_${period}`) : text('rule_every', { period: durationText(period) })) +

@@ -18,11 +18,11 @@ export class FinalFacts {
 
   /**
    * @param {import('../../kit/rankcast.js').Snapshot} snapshot of a closed period
-   * @param {(score: number) => string} format
+   * @param {import('../shared/board-display.js').Formats} formats
    */
-  render({ ends, top: [first, second] }, format) {
+  render({ ends, top: [first, second] }, { gap }) {
     this.#setFact(this.#winner, first ? first.name || first.member : '');
-    this.#setFact(this.#lead, first && second ? format(Math.abs(first.score - second.score)) : '');
+    this.#setFact(this.#lead, first && second ? gap(Math.abs(first.score - second.score), first, second) : '');
     this.#setFact(this.#ended, ends ? zonedTime(ends) : '');
   }
 

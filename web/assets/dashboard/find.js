@@ -100,11 +100,12 @@ export class Find {
   }
 
   /** @param {Entry} entry */
-  #newOption({ member, name = member, avatar, rank, score }) {
+  #newOption(entry) {
+    const { member, name = member, avatar, rank } = entry;
     const portrait = new Portrait();
     portrait.render(member, name, avatar);
     const points = createElement('span', 'found-score');
-    renderScore(points, score, this.#formats);
+    renderScore(points, entry, this.#formats);
     const option = createElement(
       'div',
       'found',

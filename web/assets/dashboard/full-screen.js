@@ -6,6 +6,8 @@ import { setAttribute, setProperty } from '../shared/dom.js';
 
 /** Rows of fewer members are no larger than those of so many. */
 const LEAST_ROWS = 5;
+/** The height of the heads of columns. */
+const HEADS_EM = 1.5;
 
 export class FullScreen {
   /**
@@ -25,6 +27,7 @@ export class FullScreen {
       board.addEventListener('update', () => {
         const [rows, below] = ['--_rows', '--_below'].map((name) => Number(list.style.getPropertyValue(name)));
         setProperty(section, '--rows', Math.max(LEAST_ROWS, rows - below));
+        setProperty(section, '--heads', list.previousElementSibling?.checkVisibility() ? HEADS_EM : 0);
       });
     }
     document.addEventListener('fullscreenchange', () => {

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * The share of each row in the leader's score, as a line (score-bars.css). Times, lists where the least score leads, and
+ * The share of each row in the leader's score, as a line (score-bars.css). Times, columns, lists where the least score leads, and
  * lists whose leader has nothing have none.
  */
 
@@ -26,7 +26,7 @@ export class ScoreBars {
    */
   update({ snapshot }, definition) {
     const most = snapshot?.top[0]?.score ?? 0;
-    const has = most > 0 && definition?.order === 'desc' && !definition.display?.format;
+    const has = most > 0 && definition?.order === 'desc' && !definition.display?.format && !definition.columns;
     this.#leaderboard.toggleAttribute('data-bars', has);
     const rows = this.#leaderboard.shadowRoot?.querySelector('[part=list]')?.children;
     if (!has || !rows || !snapshot) return;

@@ -8,6 +8,8 @@
 import { createElement, setText } from '../shared/dom.js';
 import { Series, Sparkline } from './sparkline.js';
 
+/** @typedef {import('../shared/board-display.js').Scored} Scored */
+
 export class ScoreTrend {
   element = createElement('div', 'trend');
   #name = createElement('span', 'trend-name');
@@ -15,8 +17,8 @@ export class ScoreTrend {
   #series = new Series();
   #sparkline = new Sparkline();
   #member = '';
-  /** The first score of this member: the series may begin with those of an earlier leader. */
-  #firstScore = 0;
+  /** The first score of this member: the series may begin with those of an earlier leader. @type {Scored} */
+  #first = { score: 0 };
   /** Less is better. */
   #ascending = false;
 
@@ -48,20 +50,19 @@ export class ScoreTrend {
   /**
    * @param {string} member
    * @param {string} name
-   * @param {number} score
+   * @param {Scored} entry
    * @param {import('../../kit/rankcast.js').Info | undefined} info of the board
-   * @param {(score: number) => string} format
+   * @param {import('../shared/board-display.js').Formats} formats
    */
-  add(member, name, score, info, format) {
+  add(member, name, entry, info, { change }) {
     this.#ascending = info?.order === 'asc';
     if (member !== this.#member) {
       this.#member = member;
-      this.#firstScore = score;
+      this.#first = entry;
     }
-    this.#series.add(performance.now(), score);
+    this.#series.add(performance.now(), entry.score);
     setText(this.#name, name);
-    const change = score - this.#firstScore;
-    setText(this.#change, change === 0 ? '' : `${change > 0 ? '+' : '-'}${format(Math.abs(change)).replace(/^0:0?/, '')}`);
+    setText(this.#change, change(this.#first, entry));
     this.element.hidden = false;
   }
 

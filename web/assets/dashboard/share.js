@@ -49,9 +49,10 @@ export class ShareDialog {
     this.#qr.hidden = false;
     this.#qr.src = pageURL('qr.svg', { text: location.href }).href;
     const embed = pageURL(`embed/${encodeSegment(board)}`, { top }).href;
+    const height = frameHeight(Number(top), this.#columnRoom());
     setText(
       this.#frame,
-      `<iframe src="${attribute(embed)}" width="480" height="${frameHeight(Number(top))}" title="${attribute(document.title)}"></iframe>`,
+      `<iframe src="${attribute(embed)}" width="480" height="${height}" title="${attribute(document.title)}"></iframe>`,
     );
     setText(
       this.#element,
@@ -59,6 +60,12 @@ export class ShareDialog {
         `<live-leaderboard board="${attribute(board)}" top="${top}"></live-leaderboard>`,
     );
     showModal(this.#dialog);
+  }
+
+  /** @returns {number} how much room columns need, see columns.css of the kit; 0: the board has none */
+  #columnRoom() {
+    const stage = document.querySelector('live-leaderboard')?.shadowRoot?.querySelector('[part=stage]');
+    return Number(stage?.getAttribute('data-room') ?? 0);
   }
 
   /** @param {HTMLElement} shown */
@@ -78,10 +85,11 @@ export class ShareDialog {
 
 /**
  * @param {number} top
+ * @param {number} room of columns: their heads have two lines at most, and more than a few stand in a second line of each row
  * @returns {number} px: of the page in a frame (web/assets/embed) with a name of one line, a header of two, and so many rows
  */
-function frameHeight(top) {
-  return 124 + 46 * top;
+function frameHeight(top, room) {
+  return 124 + (room ? 34 : 0) + (room > 1 ? 68 : 46) * top;
 }
 
 /**

@@ -14,7 +14,8 @@ import { RankLine } from './rank-line.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Info & { history?: string }} Info history: the step at which the board is recorded
- * @typedef {{ board: string, rank: number, score: number, total: number, to_next: number | null, info?: Info }} Place
+ * @typedef {{ board: string, rank: number, score: number, columns?: { [name: string]: number }, total: number,
+ *   to_next: number | null, info?: Info }} Place
  */
 
 /** Steps of a history: more than the chart has room for. */
@@ -50,11 +51,11 @@ export class MemberBoard {
   /** @param {Place} place */
   render(place) {
     this.#place = place;
-    const { board, rank, score, total, info } = place;
+    const { board, rank, total, info } = place;
     setText(this.#link, textIn(info?.title) || board);
     setText(this.#rank, text('member_rank', { n: rank }));
     setText(this.#of, countedText('member_of', total));
-    renderScore(this.#score, score, formatsOf(info?.display));
+    renderScore(this.#score, place, formatsOf(info));
     if (!info?.history || this.#line) return;
     const room = createElement('div', 'rank-line');
     this.#line = new RankLine(room);

@@ -41,7 +41,9 @@ const DEFAULT_PACE = 800;
 const CARD_TOP = 3;
 /** The least height of a readable row, px: that of 10 px text in overlay.css. */
 const MIN_ROW_HEIGHT = 23;
-/** That of the bar of the last seconds, at the same size. */
+/** That of a row whose columns stand in a second line. */
+const MIN_TALL_ROW_HEIGHT = 37;
+/** That of the bar of the last seconds and of the heads of columns, at the same size. */
 const BAR_HEIGHT = 15;
 /** The card's rank change is as of now, and the time goes on while the rank stays. */
 const RANK_CHANGE_MS = 10_000;
@@ -64,6 +66,8 @@ const isFirst = board.isConnected;
 let profileName = null;
 /** The rows leave room for the bar of the last seconds. */
 let hasBar = false;
+/** How much room the columns of the board need, see columns.css of the kit. @type {string | undefined} */
+let room = frame.dataset.room;
 
 if (!isFirst) {
   document.title = fill(`{name} · ${text('overlay_title')} · ${text('title')}`, { name });
@@ -96,7 +100,9 @@ function start() {
   if (mode === 'list') {
     new ResizeObserver(fitRows).observe(stage);
     board.addEventListener('update', ({ detail }) => {
-      if (frame.toggleAttribute('data-ends', Boolean(detail.snapshot?.ends)) !== hasBar) fitRows();
+      const stage = board.shadowRoot?.querySelector('[part=stage]');
+      setAttribute(frame, 'data-room', stage?.getAttribute('data-room') ?? undefined);
+      if (frame.toggleAttribute('data-ends', Boolean(detail.snapshot?.ends)) !== hasBar || frame.dataset.room !== room) fitRows();
     });
   }
   const countdown = board.shadowRoot?.querySelector('[part=countdown]');
@@ -120,20 +126,22 @@ function start() {
 /** Requests as many rows as fit, with the followed member's row below them, and the bar of the last seconds below that. */
 function fitRows() {
   hasBar = frame.hasAttribute('data-ends');
+  room = frame.dataset.room;
   const { paddingTop, paddingBottom } = getComputedStyle(stage);
-  const height = stage.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - (hasBar ? BAR_HEIGHT : 0);
+  const bars = (hasBar ? 1 : 0) + (room ? 1 : 0);
+  const height = stage.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - bars * BAR_HEIGHT;
   const own = me ? 1 : 0;
-  const room = Math.max(1, Math.floor(height / MIN_ROW_HEIGHT));
-  const shown = Math.max(1, Math.min(requestedTop, room - own));
-  setProperty(frame, '--rows', Math.min(shown + own, room));
+  const fitting = Math.max(1, Math.floor(height / (Number(room) > 2 ? MIN_TALL_ROW_HEIGHT : MIN_ROW_HEIGHT)));
+  const shown = Math.max(1, Math.min(requestedTop, fitting - own));
+  setProperty(frame, '--rows', Math.min(shown + own, fitting));
   setAttribute(board, 'top', String(shown));
   // If one row fits, it is the followed member's.
-  frame.toggleAttribute('data-own', shown + own > room);
+  frame.toggleAttribute('data-own', shown + own > fitting);
 }
 
 /** Passes the length of the longest score to overlay.css: in one line, longer scores need smaller text. A card has room for a unit. */
 function fitScores() {
-  const counted = mode === 'compact' ? /[^]/g : /\d/g;
+  const counted = mode === 'compact' || board.shadowRoot?.querySelector('[part=columns]') ? /[^]/g : /\d/g;
   const lengths = [...(board.shadowRoot?.querySelectorAll('[part=score]') ?? [])].map(
     ({ textContent }) => textContent?.match(counted)?.length ?? 0,
   );

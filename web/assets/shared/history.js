@@ -6,7 +6,7 @@
  *
  * A place is the position among the entries of a step, from 1: other than ranks, places differ between equals.
  *
- * @typedef {{ rank: number, member: string, score: number }} Entry
+ * @typedef {{ rank: number, member: string, score: number, columns?: { [name: string]: number } }} Entry
  *
  * It holds from `at` on, until the next step; gapFrom: from then until `at` the state is not known
  * @typedef {{ at: number, gapFrom?: number, entries: readonly Entry[] }} Step
@@ -178,18 +178,17 @@ export function pathOf(run, x, y, curve) {
 
 /**
  * @param {History} history
- * @returns {{ from: number, to: number, member: string, score: number }[]} who was first, and when; the score is the last
- *   one before `to`
+ * @returns {({ from: number, to: number } & Entry)[]} who was first, and when; the score is the last one before `to`
  */
 export function leadersOf(history) {
-  /** @type {{ from: number, to: number, member: string, score: number }[]} */
+  /** @type {({ from: number, to: number } & Entry)[]} */
   const leaders = [];
   history.steps.forEach(({ at, entries: [first] }, i) => {
     if (!first) return;
     const to = endOf(history, i);
     const last = leaders.at(-1);
-    if (last?.member === first.member && last.to === at) Object.assign(last, { to, score: first.score });
-    else leaders.push({ from: at, to, member: first.member, score: first.score });
+    if (last?.member === first.member && last.to === at) Object.assign(last, first, { to });
+    else leaders.push({ ...first, from: at, to });
   });
   return leaders;
 }

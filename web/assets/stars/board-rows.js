@@ -6,13 +6,12 @@
  * gap to the place above, and the share of the leader's flowers.
  */
 
-import { phrase, scoreFormat, words } from '../../kit/format.js';
+import { numbers, phrase, words } from '../../kit/format.js';
+import { formatsOf } from '../shared/board-display.js';
 import { setAttribute, setProperty, setText } from '../shared/dom.js';
 import { text } from '../shared/texts.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
-
-const format = scoreFormat({});
 
 words.no_score = text('stars_no_score');
 
@@ -48,12 +47,15 @@ export function renderStarRows(board, { snapshot, me }, starURL) {
   const top = snapshot?.top ?? [];
   const indexes = new Map(top.map(({ member }, index) => [member, index]));
   const max = Math.max(1, top[0]?.score ?? 1);
+  const { heads, gap: columnGap } = formatsOf(snapshot?.info);
+  const format = heads ? columnGap : numbers.format;
   for (const row of rowsOf(board)) {
     const member = row.dataset.member ?? '';
     const index = indexes.get(member);
     const gap = index === undefined ? me?.to_next : top[index].rank > 1 ? top[index - 1].score - top[index].score : null;
     const score = index === undefined ? (me?.score ?? 0) : top[index].score;
-    setText(part(row, 'gap'), gap === 0 ? words.level : gap ? phrase('to_next', { score: format(gap) }) : '');
+    const between = index ? [top[index - 1], top[index]] : [me ?? undefined];
+    setText(part(row, 'gap'), gap === 0 ? words.level : gap ? phrase('to_next', { score: format(gap, ...between) }) : '');
     setProperty(row, '--length', part(row, 'score').textContent?.length ?? 0);
     setProperty(row, '--share', Math.round((Math.max(0, score) / max) * 1_000) / 1_000);
     setAttribute(part(row, 'link'), 'href', starURL(member));

@@ -3,6 +3,7 @@
 /** The view of one star: its rank this week, and its fans of today and of the last three hours. */
 
 import { numbers, words } from '../../kit/format.js';
+import { formatsOf } from '../shared/board-display.js';
 import { partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { Portrait } from '../shared/portrait.js';
@@ -13,6 +14,7 @@ import { instance, isKnown, show } from './show.js';
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry
  * @typedef {import('../../kit/rankcast.js').Update} Update
+ * @typedef {import('../shared/board-display.js').Formats} Formats
  */
 
 export class StarDetails {
@@ -98,13 +100,16 @@ export class StarDetails {
     const own = top.find(({ member }) => member === this.#star);
     const rank = own ? own.rank : (me?.rank ?? null);
     const score = own ? own.score : (me?.score ?? null);
+    const formats = formatsOf(snapshot?.info);
     this.#rank.hidden = rank === null;
     setText(this.#rank, rank === null ? '' : text('stars_rank', { n: rank }));
     setAttribute(this.#rank, 'data-podium', rank !== null && rank <= 3 && String(rank));
     setText(
       this.#score,
       score !== null
-        ? countedText('stars_this_week', score)
+        ? formats.heads
+          ? formats.exact(score, own ?? me ?? undefined)
+          : countedText('stars_this_week', score)
         : partProblem(this.#star)
           ? text('stars_no_such')
           : me
@@ -114,10 +119,11 @@ export class StarDetails {
     const order = [...entries.values()].sort((a, b) => a.rank - b.rank);
     const index = order.findIndex(({ member }) => member === this.#star);
     const above = order[index - 1];
-    const known = rank !== null && index >= 0 && score !== null;
-    setText(this.#gap, known ? gapText(score, above, order[index + 1]) : '');
+    /** @type {[Entry, Entry, Entry, Formats] | null} */
+    const places = rank !== null && index >= 0 && score !== null ? [{ ...order[index], score }, above, order[index + 1], formats] : null;
+    setText(this.#gap, places ? gapText(...places) : '');
     const isLost = state === 'away' || state === 'stale';
-    setText(this.#toPass, isLost ? words[state] : known ? toPassText(score, above, order[index + 1]) : text('stars_send'));
+    setText(this.#toPass, isLost ? words[state] : places ? toPassText(...places) : text('stars_send'));
     setProperty(
       this.#progress,
       '--share',
@@ -127,27 +133,33 @@ export class StarDetails {
 }
 
 /**
- * @param {number} score
+ * @param {Entry} own
  * @param {Entry | undefined} above
  * @param {Entry | undefined} below
+ * @param {Formats} formats
  */
-function toPassText(score, above, below) {
+function toPassText(own, above, below, formats) {
   // At an equal score, the star that reached it first stays ahead.
-  return above ? countedText('stars_to_pass', above.score - score + 1, { name: above.name || above.member }) : gapText(score, above, below);
+  return above && !formats.heads
+    ? countedText('stars_to_pass', above.score - own.score + 1, { name: above.name || above.member })
+    : gapText(own, above, below, formats);
 }
 
 /**
- * @param {number} score
+ * @param {Entry} own
  * @param {Entry | undefined} above
  * @param {Entry | undefined} below
+ * @param {Formats} formats
  */
-function gapText(score, above, below) {
+function gapText(own, above, below, { heads, gap }) {
+  const { score } = own;
+  const format = heads ? gap : numbers.format;
   if (above) {
     const values = { rank: above.rank, name: above.name || above.member };
     return above.score === score
       ? text('stars_level', values)
-      : text('stars_behind', { ...values, score: numbers.format(above.score - score) });
+      : text('stars_behind', { ...values, score: format(above.score - score, above, own) });
   }
   if (!below || below.score === score) return text('stars_first');
-  return text('stars_ahead', { score: numbers.format(score - below.score), name: below.name || below.member });
+  return text('stars_ahead', { score: format(score - below.score, own, below), name: below.name || below.member });
 }

@@ -98,7 +98,7 @@ board.addEventListener('update', (event) => {
   if (snapshot) {
     profiles.addEntries('star', [...snapshot.top, ...(me?.around ?? [])]);
     countdown.setEnd(snapshot.final ? null : snapshot.ends);
-    if (!snapshot.final) winners.setPeriod(snapshot.period);
+    if (!snapshot.final) winners.setPeriod(snapshot.period, snapshot.info);
     setText(boardCount, countedText('stars_count', snapshot.total));
   } else if (state === 'stopped') {
     winners.setPeriod('');

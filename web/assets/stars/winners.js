@@ -4,6 +4,7 @@
 
 import { numbers } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
+import { formatsOf, renderScore } from '../shared/board-display.js';
 import { createElement, setText } from '../shared/dom.js';
 import { Poll } from '../shared/poll.js';
 import { Portrait } from '../shared/portrait.js';
@@ -19,6 +20,7 @@ export class Winners {
   #none;
   #noneText;
   #starURL;
+  #formats = formatsOf();
   /** @type {string | null} */
   #period = null;
   /** The entries shown, as JSON. */
@@ -38,8 +40,12 @@ export class Winners {
     this.#starURL = starURL;
   }
 
-  /** @param {string} period the current one */
-  setPeriod(period) {
+  /**
+   * @param {string} period the current one
+   * @param {import('../../kit/rankcast.js').Info} [info] of the board
+   */
+  setPeriod(period, info) {
+    this.#formats = formatsOf(info);
     if (period === this.#period) return;
     this.#period = period;
     this.#poll.start();
@@ -74,7 +80,11 @@ export class Winners {
   }
 
   /** @param {Entry} entry */
-  #newStep({ rank, member, name, avatar, score }) {
+  #newStep(entry) {
+    const { rank, member, name, avatar, score } = entry;
+    const flowers = createElement('span', 'podium-score');
+    if (this.#formats.heads) renderScore(flowers, entry, this.#formats);
+    else setText(flowers, countedText('stars_flowers', score));
     const portrait = new Portrait();
     portrait.render(member, name || member, avatar);
     const link = createElement('a', 'podium-name', name || member);
@@ -89,7 +99,7 @@ export class Winners {
       portrait.element,
       link,
       ' ',
-      createElement('span', 'podium-score', countedText('stars_flowers', score)),
+      flowers,
       step,
     );
   }

@@ -2,7 +2,7 @@
 
 /** The board beside the chart of a story: one row for each entry at a time, each beside its place on the chart. */
 
-import { renderScore } from '../shared/board-display.js';
+import { columnWidths, renderColumns, renderScore } from '../shared/board-display.js';
 import { createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { Portrait } from '../shared/portrait.js';
 import { numbers } from '../../kit/format.js';
@@ -23,26 +23,37 @@ class StandingRow {
    * @param {Profile} profile
    * @param {number} color
    * @param {Formats} formats
+   * @param {readonly number[]} widths of columns
    */
-  render({ rank, member, score }, { name = member, avatar }, color, formats) {
+  render(entry, { name = entry.member, avatar }, color, formats, widths) {
+    const { rank, member } = entry;
     setAttribute(this.element, 'data-member', member);
     setAttribute(this.element, 'data-color', String(color));
     setText(this.#rank, numbers.format(rank));
     setText(this.#name, name);
     this.#name.title = member;
-    renderScore(this.#score, score, formats);
+    renderScore(this.#score, entry, formats, widths);
     this.#portrait.render(member, name, avatar);
   }
 }
 
 export class Standing {
   #list;
+  #heads;
+  /** Of columns: no column becomes narrower. @type {number[]} */
+  #widths = [];
+  /** @type {Formats | null} */
+  #formats = null;
   /** By member. @type {Map<string, StandingRow>} */
   #rows = new Map();
 
-  /** @param {HTMLElement} list holds the rows that the server rendered, until the first render */
-  constructor(list) {
+  /**
+   * @param {HTMLElement} list holds the rows that the server rendered, until the first render
+   * @param {HTMLElement} heads of columns
+   */
+  constructor(list, heads) {
     this.#list = list;
+    this.#heads = heads;
   }
 
   /**
@@ -54,6 +65,11 @@ export class Standing {
   render(entries, profiles, colorOf, formats) {
     if (!this.#list.hasAttribute('data-placed')) this.#list.replaceChildren();
     this.#list.setAttribute('data-placed', '');
+    const { heads = [] } = formats;
+    const before = formats === this.#formats ? this.#widths : [];
+    this.#formats = formats;
+    this.#widths = columnWidths(heads, entries).map((width, i) => Math.max(width, before[i] ?? 0));
+    renderColumns(this.#heads, heads, this.#widths);
     /** @type {Map<string, StandingRow>} */
     const rows = new Map();
     for (const { member } of entries) rows.set(member, this.#rows.get(member) ?? new StandingRow());
@@ -63,7 +79,7 @@ export class Standing {
     let next = this.#list.firstElementChild;
     entries.forEach((entry, i) => {
       const row = /** @type {StandingRow} */ (rows.get(entry.member));
-      row.render(entry, profiles.get(entry.member) ?? {}, colorOf(entry.member), formats);
+      row.render(entry, profiles.get(entry.member) ?? {}, colorOf(entry.member), formats, this.#widths);
       setProperty(row.element, '--place', i);
       if (next === row.element) next = next.nextElementSibling;
       else this.#list.insertBefore(row.element, next);

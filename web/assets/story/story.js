@@ -48,7 +48,7 @@ const moment = byId('moment', HTMLTimeElement);
 const leaderRows = byId('leader-rows', HTMLTableSectionElement);
 
 const chart = new Chart(plot);
-const standing = new Standing(byId('standing', HTMLOListElement));
+const standing = new Standing(byId('standing', HTMLOListElement), byId('standing-heads', HTMLElement));
 const periods = new Periods(byId('periods', HTMLUListElement), board, storyURL);
 const player = new Player(
   {
@@ -122,7 +122,7 @@ function showStory(now) {
   setText(note, '');
   none.hidden = true;
   section.hidden = false;
-  formats = formatsOf(now.info.display);
+  formats = formatsOf(now.info);
   zone = zoneOf(now.info);
   momentText = momentFormat(zone, now.step > 0 && now.step < MINUTE_MS);
   setText(byId('zone', HTMLElement), text('story_zone', { zone: zone.replaceAll('_', ' ') }));
@@ -225,14 +225,14 @@ function renderLeaders(/** @type {Story} */ now) {
   const rows = leadersOf(now.history)
     .slice(-MAX_LEADERS)
     .reverse()
-    .map(({ from, to, member, score }) =>
+    .map(({ from, to, ...entry }) =>
       createElement(
         'tr',
         '',
         createElement('td', '', momentText(from)),
         createElement('td', '', momentText(to)),
-        createElement('td', '', memberLink(now.info.kind, member)),
-        createElement('td', '', formats.exact(score)),
+        createElement('td', '', memberLink(now.info.kind, entry.member)),
+        createElement('td', '', formats.exact(entry.score, entry)),
       ),
     );
   replaceItems(leaderRows, rows);
@@ -288,7 +288,7 @@ function renderTip(shown) {
 function placeText(member, time) {
   const entry = story && stepAt(story.history, time)?.entries.find((one) => one.member === member);
   return entry
-    ? text('story_at', { name: nameOf(member), rank: entry.rank, score: formats.exact(entry.score) })
+    ? text('story_at', { name: nameOf(member), rank: entry.rank, score: formats.exact(entry.score, entry) })
     : text('story_not_there', { name: nameOf(member) });
 }
 
