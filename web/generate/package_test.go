@@ -61,7 +61,7 @@ func TestPackageHasWhatItsManifestNames(t *testing.T) {
 	require.Contains(t, read("LICENSE"), "MIT License")
 	require.NotRegexp(t, `ependencies"|"scripts"`, text, "npm installs and runs nothing for it")
 	require.Equal(t, map[string]map[string]string{".": {"types": "./rankcast.d.ts", "default": "./rankcast.js"}}, manifest.Exports)
-	require.ElementsMatch(t, []string{"rankcast.js", "on-demand.js", "columns.js", "rankcast.d.ts"}, manifest.Files)
+	require.ElementsMatch(t, []string{"rankcast.js", "on-demand.js", "columns.js", "reveal.js", "rankcast.d.ts"}, manifest.Files)
 
 	types := read("rankcast.d.ts")
 	require.NotRegexp(t, `(?m)^(import|export .* from)`, types, "the types need no other file")
@@ -97,7 +97,7 @@ func TestKitKeepsVersion1(t *testing.T) {
 	require.NoError(t, err)
 	docs, err := fs.ReadFile(source, "docs/pages.md")
 	require.NoError(t, err)
-	script := string(files["rankcast.js"]) + string(files["on-demand.js"]) + string(files["columns.js"])
+	script := string(files["rankcast.js"]) + string(files["on-demand.js"]) + string(files["columns.js"]) + string(files["reveal.js"])
 	sheets := regexp.MustCompile(`(?m)^.*replaceSync\(.*$`)
 	style := strings.Join(sheets.FindAllString(script, -1), "")
 	require.NotEmpty(t, style)
@@ -107,15 +107,15 @@ func TestKitKeepsVersion1(t *testing.T) {
 		{script, `\n  set %s\(`, "token"},
 		{style, `var\(%s,`,
 			"--rankcast-ink --rankcast-quiet --rankcast-line --rankcast-surface --rankcast-accent --rankcast-warn --rankcast-me " +
-				"--rankcast-gold --rankcast-silver --rankcast-bronze --rankcast-row-height"},
+				"--rankcast-cold --rankcast-gold --rankcast-silver --rankcast-bronze --rankcast-row-height"},
 		{style, `\[%s\]`, "moments"},
 		// Strings: attributes, slots and fields of a template; parts; events; states and codes.
 		{script, `"(?:[^"\n]*[^\w-])?%s(?:[^\w-][^"\n]*)?"`,
-			"board top me around format unit decimals pace server token-url pickable calm hold data-state data-final data-finish " +
+			"board top me around format unit decimals pace server token-url pickable calm hold data-state data-final data-frozen data-finish " +
 				"row data-snapshot data-member data-podium data-below name gap avatar portrait " +
 				"header total connection dot state period period-name ends moment list rank score who member countdown finish " +
-				"result podium step note heads head unit columns column column-name value " +
-				"update rank-up overtaken enter-top new-leader pick " +
+				"result podium step note reveal heads head unit columns column column-name value " +
+				"update rank-up overtaken enter-top new-leader pick freeze " +
 				"connecting live stale away paused stopped cannot_connect closed no_board no_token unavailable unauthorized forbidden"},
 	} {
 		for name := range strings.FieldsSeq(c.names) {

@@ -17,7 +17,7 @@ import (
 // of kitOnDemand when it needs that.
 const kitScript = "kit/rankcast.js"
 
-var kitOnDemand = []string{"kit/on-demand.js", "kit/columns.js"}
+var kitOnDemand = []string{"kit/on-demand.js", "kit/columns.js", "kit/reveal.js"}
 
 // kitContained are no part of the kit's first file. A file of kitOnDemand and a page that need one contain it.
 var kitContained = []string{"kit/claims.js", "kit/column-texts.js"}

@@ -2,7 +2,7 @@
 
 /**
  * Announcements of the element for screen readers: a new leader, another rank of the followed
- * member, and the end of a period. It announces politely and seldom.
+ * member, reveals, and the end of a period. It announces politely and seldom.
  *
  * @import {Entry} from './rankcast.js'
  * @import {Format, Item} from './row.js'
@@ -60,6 +60,18 @@ export class Announcer {
     this.reset();
     this.#rollover = text;
     this.#schedule();
+  }
+
+  /**
+   * Announces something at once.
+   *
+   * @param {string} text
+   * @param {Entry} [leader] the leader of then, if the text implies it
+   */
+  say(text, leader) {
+    this.#announcedAt = performance.now();
+    if (leader) this.#leader = this.#lastLeader = leader;
+    setText(this.#element, text);
   }
 
   /** The element shows another board. */

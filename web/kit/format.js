@@ -4,7 +4,7 @@
  * Text that the element shows: numbers, scores, times and words in the language of the page.
  * All other modules of the kit, and the pages of this server, take their formats from here.
  *
- * @import {Display, Label} from './rankcast.js'
+ * @import {Display, Frozen, Label} from './rankcast.js'
  */
 
 /** The element's words. A page in another language replaces them before it shows an element. */
@@ -12,6 +12,7 @@ export const words = {
   connecting: 'Connecting…',
   live: 'Live',
   final: 'Final',
+  frozen_since: 'Standings are frozen since {time}',
   stale: 'Scores paused',
   stale_since: 'Scores paused, as of {time}',
   away: 'Reconnecting…',
@@ -52,6 +53,10 @@ export const words = {
   passed: '{name} passed {other} for No. {rank}',
   closing: '{name} is {score} behind {other}, closing',
   result: 'Final result, {time}',
+  revealed: '{name} has {score}: No. {rank}.',
+  revealed_from: '{name} had {before} and has {score}: from No. {from} to No. {rank}.',
+  all_revealed: 'All is revealed',
+  wins: '{name} wins with {score}',
 };
 
 /** The language of the page. @type {string | undefined} */
@@ -67,6 +72,7 @@ export const dateParts = { year: 'numeric', month: 'short', day: 'numeric', hour
 export const dates = new Intl.DateTimeFormat(language, dateParts);
 /** Dates without a time, for a line with little room. */
 export const plainDates = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+const clockTimes = new Intl.DateTimeFormat(language, { timeStyle: 'short' });
 export const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 export const plurals = new Intl.PluralRules(language);
 
@@ -93,6 +99,16 @@ export function fill(text, values) {
  */
 export function phrase(word, values = {}) {
   return fill(words[word], values);
+}
+
+/**
+ * @param {Frozen} frozen
+ * @returns {string} since when the board stands still: a time, with its date if that is another one
+ */
+export function frozenText({ since }) {
+  const at = new Date(since);
+  const format = at.toDateString() === new Date().toDateString() ? clockTimes : dates;
+  return phrase('frozen_since', { time: format.format(at) });
 }
 
 /** @param {number} n */

@@ -15,7 +15,7 @@ import { RankcastError } from './socket.js';
 export const RELOAD_MS = 5_000;
 
 /** What those files have from this one. A page of before may have an older file, so a name stays. */
-export const shared = { dateParts, itemsOf, language, phrase, roll, Row, scoreFormat, textIn };
+export const shared = { dateParts, itemsOf, language, loadReveal: () => loadReveal(), phrase, roll, Row, scoreFormat, textIn };
 
 /**
  * @template {{ share: (first: typeof shared) => void }} File
@@ -42,3 +42,5 @@ function once(load) {
 export const loadOnDemand = once(() => import('./on-demand.js'));
 /** What shows the scores of a board with columns. */
 export const loadColumns = once(() => import('./columns.js'));
+/** What shows reveals on a frozen board. */
+const loadReveal = once(() => import('./reveal.js'));

@@ -58,9 +58,19 @@ export interface Snapshot {
   readonly ends: string | null;
   /** The period is closed: its result does not change, and the next period follows. */
   readonly final?: boolean;
+  /** The standings stand still, while updates go on counting unseen; absent: they do not. */
+  readonly frozen?: Frozen;
   readonly top: readonly Entry[];
   /** With {@link Wish.info}. The kit keeps it through later snapshots, with the span of each period. */
   readonly info?: Info;
+}
+
+/** Since when a board stands still, and how its results become public. */
+export interface Frozen {
+  /** RFC 3339. */
+  readonly since: string;
+  /** `auto`: all at once, after the end; `host`: one by one, when the host reveals them. */
+  readonly reveals: 'auto' | 'host';
 }
 
 /** A text for all languages, or one for each of some languages, by its tag. {@link textIn} chooses one. */
@@ -189,7 +199,10 @@ export interface Problem extends Error {
 
 /** The kit calls no callback before `subscribe` returns, and none after the subscription ended. */
 export interface Callbacks {
-  /** Receives the whole list after each change. An entry that did not change is the same object as before. */
+  /**
+   * Receives the whole list after each change, also of {@link Snapshot.frozen}. An entry that did not change is the same object
+   * as before.
+   */
   onTop?(snapshot: Snapshot): void;
   /** Receives rank and score of the followed member after each change. */
   onMe?(me: Me): void;
@@ -399,11 +412,25 @@ export interface Moment extends EnterTop {
   readonly text: string;
 }
 
-/** Detail of `finish`: a period has ended. */
+/** Detail of `freeze`: the standings stand still from now on, or go on. */
+export interface Freeze {
+  /** null: they go on. */
+  readonly frozen: Frozen | null;
+}
+
+/** Detail of `reveal`: the score of one member of a frozen board has become public. Its row climbs to its place from now on. */
+export interface Reveal {
+  /** As it is now. */
+  readonly entry: Entry;
+  /** As it was; null: the list did not have the member. */
+  readonly before: Entry | null;
+}
+
+/** Detail of `finish`: a period has ended, or all of a frozen board is revealed. */
 export interface Finish {
   readonly period: string;
-  /** RFC 3339. */
-  readonly ends: string;
+  /** RFC 3339; null: a board without an end was revealed. */
+  readonly ends: string | null;
   /**
    * The first entries of the final result: as many as the list has; three for a viewer who came late, and for a list of one or
    * two rows of a board with periods.
@@ -444,8 +471,8 @@ export interface Pick {
  * - `calm`: nothing glides, rolls or shines, as for a reader who prefers reduced motion
  * - `hold`: how long the first three of a period stay on the board after its end, s, 0 to 60. Default: 15.
  *   A viewer who comes within that time sees them too. The last ten seconds of a period are counted down
- * - `data-state`, `data-final`, `data-finish`: set by the element, see {@link State} and
- *   {@link Snapshot.final}; `data-finish` while the first three of the last period are shown
+ * - `data-state`, `data-final`, `data-frozen`, `data-finish`: set by the element, see {@link State}, {@link Snapshot.final} and
+ *   {@link Snapshot.frozen}; `data-finish` while the first three of the last period are shown
  *
  * Slot `row`: a `<template slot="row">` is the content of each row. The element fills in the
  * template's elements with a `data-field`: `rank`, `name` (or the id), `member`, `score`, `gap` (the
@@ -459,17 +486,19 @@ export interface Pick {
  *
  * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (with
  * `dot`, `state`), `list`, `row`, `me` (also a `row`: the followed member's), `rank`, `who`, `portrait`, `avatar`, `member`,
- * `gap`, `score`, `note`, `moment`, `countdown`, `finish` (with `result`, `podium`, `step`), of a board with columns `heads` (with
- * `columns`, `head`, `unit`) and in a score `columns` (with `column`, `column-name`, `value`), and those of a
- * template. A row has the attribute `data-member`, `data-podium` (its rank, 1 to 3), and `data-below` if it is below the list.
+ * `gap`, `score`, `note`, `moment`, `reveal` (with `reveal-name`, `reveal-before`, `reveal-score`, `reveal-move`,
+ * `reveal-rank`: the member that is revealed, over the header), `countdown`, `finish` (with `result`, `podium`, `step`), of a board
+ * with columns `heads` (with `columns`, `head`, `unit`) and in a score `columns` (with `column`, `column-name`, `value`), and those of
+ * a template. A row has the attribute `data-member`, `data-podium` (its rank, 1 to 3), `data-below` if it is below the list, and
+ * `data-revealed` while its reveal is shown (`there`: it has its new place).
  *
- * Custom properties: `--rankcast-ink`, `-quiet`, `-line`, `-surface`, `-accent`, `-warn`, `-me`,
+ * Custom properties: `--rankcast-ink`, `-quiet`, `-line`, `-surface`, `-accent`, `-warn`, `-cold`, `-me`,
  * `-gold`, `-silver`, `-bronze`, `-row-height`. Light and dark colors follow the page's `color-scheme`.
  *
  * Events, which bubble, with their details: `update` ({@link Update}), `rank-up` ({@link RankUp}),
  * `overtaken` ({@link Overtaken}), `enter-top` ({@link EnterTop}), `new-leader` ({@link NewLeader}), `moment`
- * ({@link Moment}), `finish` ({@link Finish}), `pick` ({@link Pick}). The element dispatches `rank-up`, `overtaken`,
- * `enter-top`, `new-leader` and `moment` neither for the first list of a board nor for a rollover.
+ * ({@link Moment}), `finish` ({@link Finish}), `freeze` ({@link Freeze}), `reveal` ({@link Reveal}), `pick` ({@link Pick}). The
+ * element dispatches `rank-up`, `overtaken`, `enter-top`, `new-leader` and `moment` neither for the first list of a board nor for a rollover.
  */
 export class LiveLeaderboard extends HTMLElement {
   /** In place of `token-url`. Default: null. Elements with the same server and function share a connection. */
@@ -488,6 +517,8 @@ export interface LiveLeaderboardEvents extends HTMLElementEventMap {
   'new-leader': CustomEvent<NewLeader>;
   'moment': CustomEvent<Moment>;
   'finish': CustomEvent<Finish>;
+  'freeze': CustomEvent<Freeze>;
+  'reveal': CustomEvent<Reveal>;
   'pick': CustomEvent<Pick>;
 }
 

@@ -13,7 +13,7 @@
 
 import { connect } from './connection.js';
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { dates, fill, memberCount, phrase, plainDates, timeLeft, times, words } from './format.js';
+import { dates, fill, frozenText, memberCount, phrase, plainDates, timeLeft, times, words } from './format.js';
 import { itemsOf } from './items.js';
 import { loadColumns, loadOnDemand, RELOAD_MS } from './load.js';
 import { formatsOf, pickTemplate } from './row.js';
@@ -26,7 +26,7 @@ export { connect, subscribe } from './connection.js';
 export { scoreFormat, textIn, timeLeft, words } from './format.js';
 // For the server's own pages. rankcast.d.ts does not describe these, and they may change.
 export { newID, RETRY_MS } from './connection.js';
-export { dates, fill, numbers, phrase, plurals, times } from './format.js';
+export { dates, fill, frozenText, numbers, phrase, plurals, times } from './format.js';
 export { setAttribute, setProperty, setText } from './dom.js';
 export { hueOf, initialOf, setAvatar } from './portrait.js';
 export { backoff, Socket } from './socket.js';
@@ -216,12 +216,13 @@ export class LiveLeaderboard extends HTMLElement {
     loadOnDemand().then(
       ({ Show }) => {
         if (watched !== this.#unsubscribe) return;
-        this.#show ??= new Show(this, this.#list, () => ({
+        const now = () => ({
           connection: this.#connection,
           formats: this.#formats,
           me: this.#me,
           hold: this.#number('hold', 0, 60, HOLD_S) * 1_000,
-        }));
+        });
+        this.#show ??= new Show(this, this.#list, now, (list) => this.#take(list));
         use(this.#show);
         this.#renderEnds();
       },
@@ -273,16 +274,8 @@ export class LiveLeaderboard extends HTMLElement {
       const wish = { top: this.#number('top', 1, 1_000, 10), me: this.#me, around: this.#number('around', 1, 20, 1), info: true };
       this.#unsubscribe = this.#connection.subscribe(board, wish, {
         onTop: (snapshot) => {
-          const before = this.#snapshot;
-          // With another epoch it is the list of another store.
-          if (before && (before.period !== snapshot.period || (before.epoch && before.epoch !== snapshot.epoch)))
-            this.#onRollover(before, snapshot);
-          this.#snapshot = snapshot;
-          const isFirst = this.#hasFirstRows;
-          if (this.#isNear(snapshot.ends) || this.#isNear(snapshot.info?.period?.opens ?? before?.ends))
-            this.#withShow((show) => show.onPeriod(before, snapshot, isFirst));
-          this.#hasFirstRows = false;
-          this.#renderSoon();
+          // What is revealed on a frozen board is shown in steps.
+          if (!this.#show?.reveal?.(this.#snapshot, snapshot)) this.#take(snapshot);
         },
         onMe: (me) => {
           this.#own = this.#complete(me);
@@ -296,6 +289,25 @@ export class LiveLeaderboard extends HTMLElement {
         },
       });
     }
+    this.#renderSoon();
+  }
+
+  /** @param {Snapshot} snapshot the list from now on */
+  #take(snapshot) {
+    const before = this.#snapshot;
+    // With another epoch it is the list of another store.
+    if (before && (before.period !== snapshot.period || (before.epoch && before.epoch !== snapshot.epoch)))
+      this.#onRollover(before, snapshot);
+    this.#snapshot = snapshot;
+    const isFirst = this.#hasFirstRows;
+    if (this.#isNear(snapshot.ends) || this.#isNear(snapshot.info?.period?.opens ?? before?.ends))
+      this.#withShow((show) => show.onPeriod(before, snapshot, isFirst));
+    this.#hasFirstRows = false;
+    const { frozen } = snapshot;
+    const changed = before && !before.frozen !== !frozen;
+    // It is loaded before something is revealed.
+    if (frozen) this.#withShow((show) => show.freeze?.(changed ? frozenText(frozen) : ''));
+    if (changed) this.#dispatch('freeze', { frozen: frozen ?? null });
     this.#renderSoon();
   }
 
@@ -450,17 +462,10 @@ export class LiveLeaderboard extends HTMLElement {
   #renderHeader() {
     const state = this.#state;
     const snapshot = this.#snapshot;
-    const { asOf } = this.#detail;
     setAttribute(this, 'data-state', state);
     setAttribute(this, 'data-final', snapshot?.final && '');
-    setText(
-      this.#stateText,
-      state === 'live' && snapshot?.final
-        ? words.final
-        : asOf
-          ? phrase('stale_since', { time: times.format(new Date(asOf)) })
-          : words[state],
-    );
+    setAttribute(this, 'data-frozen', snapshot?.frozen && '');
+    setText(this.#stateText, this.#stateWords());
     setText(this.#total, snapshot ? memberCount(snapshot.total) : '');
     setText(this.#name, snapshot?.period ?? '');
     this.#renderEnds();
@@ -472,10 +477,18 @@ export class LiveLeaderboard extends HTMLElement {
     );
   }
 
+  #stateWords() {
+    const { final, frozen } = this.#snapshot ?? {};
+    const { asOf } = this.#detail;
+    if (asOf) return phrase('stale_since', { time: times.format(new Date(asOf)) });
+    if (this.#state !== 'live') return words[this.#state];
+    return final ? words.final : frozen ? frozenText(frozen) : words.live;
+  }
+
   // The countdown renders itself at most once a second, and only in a visible tab.
   #renderEnds() {
     clearTimeout(this.#countdownTimer);
-    const { ends, final, period } = this.#snapshot ?? {};
+    const { ends, final, frozen, period } = this.#snapshot ?? {};
     this.#period.hidden = !ends && !period;
     const left = final ? NaN : this.#timeLeft(ends); // NaN: nothing is counted down
     if (this.#isNear(ends)) this.#withShow((show) => show.count(left));
@@ -484,9 +497,10 @@ export class LiveLeaderboard extends HTMLElement {
     const at = Date.parse(ends);
     const { text, changesIn } = timeLeft(left);
     // A period ends as the next one begins: its last day is that of the moment before.
+    const isOver = final || (frozen && !text);
     setText(
       this.#ends,
-      final ? phrase('ended', { time: plainDates.format(at - 1) }) : text ? phrase('ends', { left: text }) : words.ends_now,
+      isOver ? phrase('ended', { time: plainDates.format(at - 1) }) : text ? phrase('ends', { left: text }) : words.ends_now,
     );
     this.#ends.title = dates.format(at);
     if (changesIn < Infinity && !document.hidden) this.#countdownTimer = setTimeout(() => this.#renderEnds(), changesIn);

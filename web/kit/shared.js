@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * What on-demand.js and columns.js have of the kit's first file, which gives it: the words of the page, and its rows. An import of
- * that file would load it a second time where its address has a query.
+ * What on-demand.js, columns.js and reveal.js have of the kit's first file, which gives it: the words of the page, and its rows.
+ * An import of that file would load it a second time where its address has a query.
  *
  * @typedef {typeof import('./load.js').shared} Shared
  */
@@ -13,6 +13,8 @@ export let dateParts;
 export let itemsOf;
 /** @type {Shared['language']} */
 export let language;
+/** @type {Shared['loadReveal']} */
+export let loadReveal;
 /** @type {Shared['phrase']} */
 export let phrase;
 /** @type {Shared['roll']} */
@@ -26,5 +28,5 @@ export let textIn;
 
 /** @param {Shared} first */
 export function share(first) {
-  ({ dateParts, itemsOf, language, phrase, roll, Row, scoreFormat, textIn } = first);
+  ({ dateParts, itemsOf, language, loadReveal, phrase, roll, Row, scoreFormat, textIn } = first);
 }

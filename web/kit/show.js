@@ -5,6 +5,7 @@
  * for screen readers, and the end of a period. The element makes a Show when the first of these is due.
  *
  * @import {Connection, Entry, Me, Snapshot} from './rankcast.js'
+ * @import {Reveal} from './reveal.js'
  * @import {Formats, Item, Row} from './row.js'
  * @import {RowList} from './rows.js'
  *
@@ -27,7 +28,7 @@ import { setAttribute } from './dom.js';
 import { Finish, PODIUM } from './finish.js';
 import { Moments } from './moments.js';
 import { Moves } from './moves.js';
-import { dateParts, itemsOf, language, phrase } from './shared.js';
+import { dateParts, itemsOf, language, loadReveal, phrase } from './shared.js';
 import sheet from './show.css' with { type: 'css' };
 
 /**
@@ -45,6 +46,9 @@ export class Show {
   #moments;
   #moves = new Moves();
   #finish;
+  #take;
+  /** Once the board has been frozen. @type {Reveal | undefined} */
+  #reveal;
   /** Ends the request of the last period's result. @type {(() => void) | undefined} */
   #endResult;
 
@@ -52,11 +56,13 @@ export class Show {
    * @param {HTMLElement} element whose parts it fills
    * @param {RowList} list of the element
    * @param {Now} now
+   * @param {(list: Snapshot) => void} [take] gives the element a list; a page of before may have an element without it
    */
-  constructor(element, list, now) {
+  constructor(element, list, now, take = () => {}) {
     this.#element = element;
     this.#list = list;
     this.#now = now;
+    this.#take = take;
     const root = /** @type {ShadowRoot} */ (element.shadowRoot);
     const find = (/** @type {string} */ part) => /** @type {HTMLElement} */ (root.querySelector(`[part=${part}]`));
     this.#announcer = new Announcer(find('announcer'));
@@ -77,12 +83,67 @@ export class Show {
   /** @param {Change} change */
   update({ before, top, ownBefore, own, around, moved }) {
     const { formats } = this.#now();
-    this.#announcer.update([before?.[0], top[0]], [ownBefore, own], formats.exact);
+    this.#reveal?.mark();
+    // A step of a reveal says itself what happens.
+    const tells = !this.#reveal?.isOn;
+    if (tells) this.#announcer.update([before?.[0], top[0]], [ownBefore, own], formats.exact);
     if (!before) return;
     this.#moves.mark(moved);
     this.#dispatchChanges(before, top);
     if (own && ownBefore) this.#dispatchOwn(ownBefore.rank, own, top, around);
-    this.#moments.update(before, top, formats.gap);
+    if (tells) this.#moments.update(before, top, formats.gap);
+  }
+
+  /**
+   * The board is frozen.
+   *
+   * @param {string} text since when, if the board has just frozen
+   */
+  freeze(text) {
+    if (text) {
+      this.#moments.reset();
+      this.#announcer.say(text);
+    }
+    if (this.#reveal) return;
+    loadReveal().then(
+      ({ Reveal }) => {
+        this.#reveal ??= new Reveal({
+          element: this.#element,
+          list: this.#list,
+          now: this.#now,
+          take: this.#take,
+          dispatch: (type, detail) => this.#dispatch(type, detail),
+          say: (text, leader) => this.#announcer.say(text, leader),
+          showResult: (title, result) => this.#showRevealed(title, result),
+        });
+      },
+      () => {}, // the next list may bring it
+    );
+  }
+
+  /**
+   * @param {Snapshot | null} before the list that the element has
+   * @param {Snapshot} now
+   * @returns {boolean} whether the element gets the list in steps
+   */
+  reveal(before, now) {
+    return this.#reveal?.take(before, now) ?? false;
+  }
+
+  /**
+   * Shows the first three of a board of which all is revealed, from the third to the first.
+   *
+   * @param {string} title
+   * @param {Snapshot} result
+   */
+  #showRevealed(title, result) {
+    const { period, ends, top } = result;
+    const { formats, me, hold } = this.#now();
+    if (!hold || !holdsResult(result) || this.#element.hasAttribute('data-finish')) return;
+    setAttribute(this.#element, 'data-finish', 'rises');
+    this.#finish.show(title, itemsOf(result, null, me, false, formats.gap).items, formats, this.#list.template, hold);
+    this.#announcer.say(title, top[0]);
+    this.#dispatch('finish', { period, ends, top });
   }
 
   /**
@@ -123,6 +184,7 @@ export class Show {
   /** The element shows another board. */
   reset() {
     this.#announcer.reset();
+    this.#reveal?.stop();
     this.#hide();
   }
 
@@ -135,6 +197,7 @@ export class Show {
   /** The element has left the page. */
   pause() {
     this.#announcer.pause();
+    this.#reveal?.finish();
     this.#hide();
   }
 
@@ -160,6 +223,7 @@ export class Show {
   onPeriod(before, now, isFirst) {
     const { board, period, final, info } = now;
     const same = before?.period === period;
+    if (this.#reveal?.isOn) return;
     // A list that was final has shown its result, unless it was the first list of the element.
     if (before?.final || (final ? !same : same && !isFirst)) return;
     if (final && holdsResult(now)) return this.showResult(now);

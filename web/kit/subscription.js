@@ -5,17 +5,18 @@
  * It applies snapshots and deltas, and requests the board again after a gap. A session
  * (connection.js) has one for each of its boards.
  *
- * @import {Callbacks, Entry, Info, Me, Problem, Snapshot, State, Wish} from './rankcast.js'
+ * @import {Callbacks, Entry, Frozen, Info, Me, Problem, Snapshot, State, Wish} from './rankcast.js'
  * @import {Session} from './connection.js'
  *
  * @typedef {{ code: string, message: string, field?: string }} Refusal
  * @typedef {{ type: 'snapshot', life: string } & Snapshot} SnapshotFrame
  * @typedef {{ type: 'delta', board: string, from: number, seq: number, total: number, rows: [index: number, entry: Entry][],
  *   len: number }} Delta
+ * @typedef {{ type: 'board', board: string, frozen: Frozen | null }} BoardFrame the board froze, or goes on
  * @typedef {{ type: 'feed', feed: string, items: { at: string, data: any }[], skipped: number }} Feed
  * @typedef {{ type: 'error', id?: number, board?: string, feed?: string } & Refusal} ErrorFrame
  * @typedef {{ type: 'ok' | 'pong', id: number, now?: string } | { type: 'result', id: number, results?: any[] } | ErrorFrame} Answer
- * @typedef {Answer | SnapshotFrame | Delta | { type: 'me', board: string } & Me | Feed
+ * @typedef {Answer | SnapshotFrame | Delta | BoardFrame | { type: 'me', board: string } & Me | Feed
  *   | { type: 'status', stale: boolean, as_of?: string } | { type: 'bye', retry_ms?: number }} Frame
  */
 
@@ -23,11 +24,12 @@ import { backoff, RankcastError, RIGHTS, TEMPORARY } from './socket.js';
 
 /**
  * @param {SnapshotFrame | null} list
- * @param {SnapshotFrame | Delta} frame
+ * @param {SnapshotFrame | Delta | BoardFrame} frame
  * @returns {SnapshotFrame | null} the next list; null: the delta does not fit (a gap), and only a new snapshot helps
  */
 function apply(list, frame) {
   if (frame.type === 'snapshot') return { ...frame, ...(!frame.info && list?.info && { info: infoOf(list, frame) }) };
+  if (frame.type === 'board') return list && { ...list, frozen: frame.frozen ?? undefined };
   if (list?.seq !== frame.from) return null;
   const top = list.top.slice(0, frame.len);
   for (const [index, entry] of frame.rows) top[index] = entry;
@@ -144,15 +146,15 @@ export class Subscription {
     if (frame.type === 'me' && this.#current) {
       this.#own = frame;
       safely(() => this.#callbacks.onMe?.(frame));
-    } else if (frame.type === 'snapshot' || frame.type === 'delta') {
+    } else if (frame.type === 'snapshot' || frame.type === 'delta' || frame.type === 'board') {
       this.#onList(frame);
     }
   }
 
-  /** @param {SnapshotFrame | Delta} frame */
+  /** @param {SnapshotFrame | Delta | BoardFrame} frame */
   #onList(frame) {
-    // A delta applies only to a list that the server knows the page to hold.
-    if (frame.type === 'delta' && !this.#current && !this.#resuming) return;
+    // A change applies only to a list that the server knows the page to hold.
+    if (frame.type !== 'snapshot' && !this.#current && !this.#resuming) return;
     const before = this.#list;
     const list = apply(before, frame);
     if (!list) {
