@@ -2,7 +2,7 @@
 
 /** A card: a board with its first entries and its rate of changes, or a family with some of its boards. */
 
-import { numbers, textIn, timeLeft } from '../../kit/format.js';
+import { frozenText, numbers, textIn, timeLeft } from '../../kit/format.js';
 import { columnWidths, formatsOf, renderColumns, renderScore } from '../shared/board-display.js';
 import { titleOf } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
@@ -13,6 +13,7 @@ import { zonedTime } from '../shared/zoned-time.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry
+ * @typedef {import('../../kit/rankcast.js').Frozen} Frozen
  * @typedef {import('../../kit/rankcast.js').Info} Info
  * @typedef {import('./definition-summary.js').Definition} Definition
  *
@@ -22,7 +23,8 @@ import { zonedTime } from '../shared/zoned-time.js';
  * A board in the server's answer; rate: changes a minute; built: the server computes the board on request; unavailable: the server
  * cannot read it now
  * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, rate: number | null,
- *   leader: Entry | null, runners_up?: Entry[], built: boolean, info?: Info, parts?: Part[], unavailable?: boolean }} BoardSummary
+ *   leader: Entry | null, runners_up?: Entry[], built: boolean, frozen?: Frozen, info?: Info, parts?: Part[],
+ *   unavailable?: boolean }} BoardSummary
  *
  * A family in the server's answer
  * @typedef {{ board: string, instances: number, first?: { board: string, parts: Part[] }[], info?: Info,
@@ -68,7 +70,7 @@ export class BoardCard {
    * @param {Definition} [definition]
    */
   renderBoard(
-    { board, period, ends, total, rate, leader, runners_up = [], built, info, parts, unavailable = false },
+    { board, period, ends, total, rate, leader, runners_up = [], built, frozen, info, parts, unavailable = false },
     now,
     { starts } = /** @type {any} */ ({}),
   ) {
@@ -93,8 +95,9 @@ export class BoardCard {
     const isOver = ends !== null && !left;
     setText(this.#part('note'), leader ? '' : text(built ? 'leader_unknown' : isOver ? 'kit_no_scores' : 'no_scores_yet'));
     setText(this.#part('total'), built && !leader ? '' : countedText('members', total));
-    setText(this.#part('rate'), rate ? text('rate', { n: rate }) : '');
-    this.#part('rate').title = rate ? text('rate_title', { n: rate }) : '';
+    this.element.toggleAttribute('data-frozen', frozen !== undefined);
+    setText(this.#part('rate'), frozen ? frozenText(frozen) : rate ? text('rate', { n: rate }) : '');
+    this.#part('rate').title = rate && !frozen ? text('rate_title', { n: rate }) : '';
   }
 
   /** @param {FamilySummary} summary */

@@ -64,7 +64,7 @@ const board = document.querySelector('live-leaderboard') ?? document.createEleme
 const isFirst = board.isConnected;
 /** The name in the followed member's profile; '': none; null: not requested. @type {string | null} */
 let profileName = null;
-/** The rows leave room for the bar of the last seconds. */
+/** The rows leave room for the bar of the last seconds, or of a frozen board. */
 let hasBar = false;
 /** How much room the columns of the board need, see columns.css of the kit. @type {string | undefined} */
 let room = frame.dataset.room;
@@ -102,7 +102,8 @@ function start() {
     board.addEventListener('update', ({ detail }) => {
       const stage = board.shadowRoot?.querySelector('[part=stage]');
       setAttribute(frame, 'data-room', stage?.getAttribute('data-room') ?? undefined);
-      if (frame.toggleAttribute('data-ends', Boolean(detail.snapshot?.ends)) !== hasBar || frame.dataset.room !== room) fitRows();
+      const { ends, frozen } = detail.snapshot ?? {};
+      if (frame.toggleAttribute('data-ends', Boolean(ends || frozen)) !== hasBar || frame.dataset.room !== room) fitRows();
     });
   }
   const countdown = board.shadowRoot?.querySelector('[part=countdown]');
@@ -123,7 +124,7 @@ function start() {
   startBoard(board, name);
 }
 
-/** Requests as many rows as fit, with the followed member's row below them, and the bar of the last seconds below that. */
+/** Requests as many rows as fit, with the followed member's row below them, and below that the bar of the end or of a freeze. */
 function fitRows() {
   hasBar = frame.hasAttribute('data-ends');
   room = frame.dataset.room;
