@@ -18,14 +18,15 @@ const SEARCH_PAUSE_MS = 250;
  * @param {(board: string) => string} [watchers] for the column Watchers
  * @returns {(Node | string)[]}
  */
-export function boardCells(columns, { board, info, instances, total, rate, memory, ends, unavailable }, watchers) {
+export function boardCells(columns, { board, info, instances, total, rate, memory, ends, frozen, unavailable }, watchers) {
   const title = info?.title && textIn(info.title, 'en');
   const name = createElement('span', 'titled', boardLink(board, title || board));
   if (title) name.append(' ', createElement('small', '', createElement('bdi', '', board)));
   const isFamily = instances !== undefined;
   /** @type {{ [column: string]: Node | string | undefined }} */
   const cells = isFamily ? { State: `${count(instances)} instances` }
-    : { Members: count(total), 'Changes a minute': count(rate), Memory: size(memory), Watchers: watchers?.(board), State: endOf(ends) };
+    : { Members: count(total), 'Changes a minute': count(rate), Memory: size(memory), Watchers: watchers?.(board),
+      State: frozen ? 'frozen' : endOf(ends) };
   if (unavailable) cells.State = 'cannot be read now';
   return columns.map((column) => (column === 'Board' ? name : cells[column] ?? ''));
 }

@@ -10,6 +10,7 @@ import { searchBox } from './board-list.js';
 import { definitionHead, definitionText } from './definition.js';
 import { boardLink, memberLink, problemNote } from './form.js';
 import { count, scoreText, size, time, UNKNOWN } from './format.js';
+import { freezePanel } from './freeze.js';
 import { may, mayAny } from './session.js';
 import { fact, pagedTable, pagesOf, table } from './table.js';
 import { transferPanel } from './transfer.js';
@@ -37,10 +38,15 @@ export async function showBoard(view, crumbs, board, signal) {
   const head = definitionHead(board, { of: 'boards', defined: family, ...(!period && { lost: [lost] }) });
   const facts = createElement('dl', 'facts');
   const state = createElement('section', 'panel', facts, links(board));
-  view.append(head, state, membersPanel(board, about.definition, signal));
+  const freeze = may('moderate', 'boards', board) ? freezePanel(board, () => poll.start()) : undefined;
+  view.append(head, state, ...(freeze ? [freeze.element] : []), membersPanel(board, about.definition, signal));
   const watchers = isAdmin ? await watchersByBoard(signal) : undefined;
   showFacts(about);
-  repeat(POLL_MS, async (stop) => showFacts(await request('GET', path, { signal: stop })), signal);
+  const poll = repeat(POLL_MS, async (stop) => {
+    const now = await request('GET', path, { signal: stop });
+    showFacts(now);
+    await freeze?.update(now);
+  }, signal);
   if (may('moderate', 'boards', board)) view.append(await hiddenPanel(board, about.definition.kind, signal));
   if (about.definition.period) view.append(await periodsPanel(plain, signal));
   view.append(createElement('section', 'panel', createElement('h2', '', 'Definition'), await definitionText('boards', family, signal)));
@@ -51,7 +57,7 @@ export async function showBoard(view, crumbs, board, signal) {
     const all = [['Members', count(is.total)], ['Last change', time(is.last_change)], ['Memory', size(is.memory)],
       ...(watchers ? [['Watchers', watchers(board)]] : []),
       ...(is.period ? [['Period', is.period]] : []), ...(is.ends ? [['Ends', time(is.ends)]] : []),
-      ['State', is.final ? 'final: it does not change any more' : 'open']];
+      ['State', is.final ? 'final: it does not change any more' : is.frozen ? 'frozen: scores count unseen' : 'open']];
     facts.replaceChildren(...all.map(([name, value]) => fact(name, value)));
   }
 }
@@ -126,9 +132,9 @@ async function hiddenPanel(board, kind, signal) {
  */
 async function periodsPanel(board, signal) {
   const { periods } = await request('GET', `v1/boards/${encodeSegment(board)}/periods`, { signal });
-  const rows = periods.map((/** @type {any} */ { period, opens, ends, final, total }) => [
+  const rows = periods.map((/** @type {any} */ { period, opens, ends, final, frozen, total }) => [
     boardLink(`${board}@${period}`, period || UNKNOWN), time(opens), time(ends), count(total),
-    final ? 'final' : Date.parse(ends) < Date.now() ? 'closed: it will be settled' : 'open',
+    final ? 'final' : frozen ? 'frozen' : Date.parse(ends) < Date.now() ? 'closed: it will be settled' : 'open',
   ]);
   return createElement('section', 'panel', createElement('h2', '', 'Periods'),
     table(['Period', 'Opens', 'Ends', 'Members', 'State'], rows));
