@@ -44,6 +44,7 @@ const (
 	embedPath   = "/embed/:board"
 	starsPath   = "/stars"
 	consolePath = "/console"
+	revealPath  = "/boards/:board/reveal"
 )
 
 // pageFile is a page: its path in Echo's form, and its template. All links in a template are relative, so that a proxy
@@ -73,6 +74,8 @@ var pageFiles = []pageFile{
 	}, (*filler).stars},
 	{consolePath, "console.html", "./", []string{faceStyle, "shared/base.css", settingsStyle, "console/console.css",
 		"console/events.css", "console/members.css"}, readsNothing},
+	{revealPath, "reveal.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", settingsStyle,
+		"console/console.css", "reveal/host.css"}, readsNothing},
 }
 
 // readsNothing fills a page that asks the API for all that it shows.
@@ -231,7 +234,7 @@ func (s *Site) get(path string, h echo.HandlerFunc) {
 // servePage answers with a page, filled in with what the reader knows.
 func (s *Site) servePage(c *echo.Context, i int) error {
 	file, locale := pageFiles[i], localeOf(c.Request())
-	if file.path == consolePath {
+	if file.path == consolePath || file.path == revealPath {
 		locale = 0 // in English, as the answers of the API, which it shows
 	}
 	t := s.pages[i][locale]()
