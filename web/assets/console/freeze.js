@@ -56,9 +56,9 @@ export function freezePanel(board, onChange) {
   function act({ verb, done, ...question }) {
     return ask({
       ...question,
-      reason: 'optional',
+      reason: 'required',
       submit: async (values) => {
-        announce(done(await request('POST', `${path}/${verb}`, { body: reasonOf(values) ?? {} })));
+        announce(done(await request('POST', `${path}/${verb}`, { body: reasonOf(values) })));
         onChange();
       },
     });

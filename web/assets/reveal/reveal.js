@@ -30,12 +30,15 @@ signIn({
 async function open() {
   left.abort();
   const { signal } = (left = new AbortController());
+  if (!may('moderate', 'boards', board)) {
+    view.replaceChildren(createElement('p', 'note', 'Your key may not reveal results of this board: that takes the scope moderate.'));
+    return;
+  }
   try {
     const { definition, info } = await request('GET', `v1/boards/${encodeSegment(board)}`, { signal });
     const title = textIn(info?.title) || board;
     document.title = `${title} · Reveal · Rankcast`;
-    if (may('moderate', 'boards', board)) new Host(view, { board, title, definition }, signal);
-    else view.replaceChildren(createElement('p', 'note', 'Your key may not reveal results of this board: that takes the scope moderate.'));
+    new Host(view, { board, title, definition }, signal);
   } catch (error) {
     if (!signal.aborted) view.replaceChildren(problemNote(error));
   }
