@@ -58,7 +58,7 @@ export function placesOf({ from, to }) {
 export function listAt(before, now, { entry, from, to }, at) {
   if (at === to) return [...now.top];
   const old = new Map(before.top.map((entry) => [entry.member, entry]));
-  const after = now.top.filter((other) => other !== entry);
+  const after = now.top.filter(({ member }) => member !== entry.member);
   const others = after.map((other) => old.get(other.member) ?? other);
   const rises = from > to;
   const passed = others[rises ? at : at - 1]?.rank ?? before.total + 1;

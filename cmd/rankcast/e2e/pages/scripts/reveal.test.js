@@ -176,15 +176,17 @@ test('ElementNamesTheWinner', async () => {
 	const last = [['e', 150], ...before.slice(0, 4)];
 	say(list(2, last, {frozen}));
 	await becomes(lit, 'e');
-	// The freeze is over before the step is.
+	// The freeze is over, and the result final, before the step is.
 	sockets.at(-1).say({type: 'board', board: 'b', frozen: null});
+	say(list(3, last, {final: true}));
 	for (const ms of [1200, 1100, 520, 850, 850]) {
 		await becomes(() => board.hasAttribute('data-frozen'), true);
+		await becomes(() => text().match(/\be\b/g).length, 1);
 		pass(ms);
 		await tick();
 	}
 	await becomes(scene, '1 e 80 → 150 150, 2 a 140, 3 b 120, 4 c 110, 5 d 90 | ethere | e 80 → 150 ▲4 1');
-	await becomes(state, 'Live');
+	await becomes(state, 'Final');
 	await becomes(result, '');
 	pass(2800);
 	await becomes(result, 'e wins with 150');
@@ -195,8 +197,7 @@ test('ElementNamesTheWinner', async () => {
 	pass(15_000);
 	await becomes(result, '');
 	// What changes later is no reveal.
-	pass(3_000);
-	say(list(3, [['a', 160], ['e', 150], ...before.slice(1, 4)]));
+	say(list(4, [['a', 160], ['e', 150], ...before.slice(1, 4)]));
 	await becomes(scene, '1 a 160, 2 e 150, 3 b 120, 4 c 110, 5 d 90 |  | ');
 });
 
