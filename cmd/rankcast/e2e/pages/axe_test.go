@@ -145,6 +145,41 @@ func TestAxeFindsNothingSeriousInTheConsole(t *testing.T) {
 	check("status, not well")
 }
 
+// The same for the page of a host, and for what shows a frozen board, before and after a reveal.
+func TestAxeFindsNothingSeriousInAReveal(t *testing.T) {
+	t.Parallel()
+	axe := readAxe(t)
+	p, host := startFinale(t)
+	ctx := ownWindow(t, 1280, 900)
+	check := func(path string) {
+		t.Helper()
+		for _, theme := range []string{"light", "dark"} {
+			for _, width := range []int64{390, 1280} {
+				prefers(t, ctx, theme)
+				// A card takes the colors of another theme in some time.
+				do(t, ctx, resize(width, 900), holds(`document.getAnimations().every(({playState}) => playState === 'finished')`))
+				requireAccessible(t, ctx, axe, fmt.Sprintf("%s %s %d", path, theme, width))
+			}
+		}
+	}
+	do(t, ctx, p.signInAsHost(host), holds(hostNext+`.startsWith('Eva')`))
+	check("host")
+	for i, path := range []string{"/", "/boards/finale", "/overlay/finale", "/overlay/finale?mode=compact", "/embed/finale"} {
+		do(t, ctx, visit(p.Process, path), holds(`document.querySelector('[data-frozen]') !== null`))
+		check(path)
+		if i > 0 {
+			p.send(fmt.Sprint("m", i), 100*i)
+			p.may(200, "POST", "/v1/boards/finale/reveal", fmt.Sprintf(`{"members":["m%d"]}`, i))
+			do(t, ctx, holds(`page.root().querySelector('[data-revealed=there]') !== null`))
+			check(path + ", revealed")
+		}
+	}
+	do(t, ctx, visit(p.Process, "/boards/finale/reveal"), press("Reveal all …"), becomes(`page.visible('dialog')`, "true"))
+	check("host, dialog")
+	do(t, ctx, press("Reveal all"), becomes(hostState, "All is revealed."))
+	check("host, over")
+}
+
 func readAxe(t *testing.T) string {
 	axe, err := os.ReadFile(os.Getenv("AXE"))
 	require.NoError(t, err, "AXE is the path of axe.min.js")
