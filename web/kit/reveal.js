@@ -182,7 +182,7 @@ export class Reveal {
       take({ ...before, top: list.map((other) => (other.member === entry.member ? { ...other, ...more } : other)) });
     };
     const way = placesOf(step);
-    takeAt(from, old ? { score: old.score } : {});
+    takeAt(from, old ? { score: old.score, columns: old.columns } : {});
     this.#run([
       [
         LOOK_MS,

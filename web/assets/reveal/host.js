@@ -46,7 +46,7 @@ export class Host {
   constructor(view, { board, title, definition }, signal) {
     this.#view = view;
     view.replaceChildren(byId('host', HTMLTemplateElement).content.cloneNode(true));
-    this.#exact = formatsOf(definition.display).exact;
+    this.#exact = formatsOf(definition).exact;
     this.#pace = byId('pace', HTMLInputElement);
     this.#play = byId('play', HTMLButtonElement);
     this.#next = byId('next', HTMLButtonElement);
@@ -155,9 +155,9 @@ export class Host {
   }
 
   /** @param {import('./steps.js').Revealed} last */
-  #outcome({ rank, score }) {
+  #outcome({ rank, score, columns }) {
     if (score === null) return 'has left the board';
-    return `${rank ? `is No. ${numbers.format(rank)} with` : 'has'} ${this.#exact(score)}`;
+    return `${rank ? `is No. ${numbers.format(rank)} with` : 'has'} ${this.#exact(score, { columns })}`;
   }
 
   /**
@@ -168,12 +168,12 @@ export class Host {
   #renderPlace(name, place, none) {
     const [rank, score] = this.#part(name).querySelectorAll('dd');
     setText(rank, place?.rank ? `No. ${numbers.format(place.rank)}` : '–');
-    setText(score, place ? this.#exact(place.score) : none);
+    setText(score, place ? this.#exact(place.score, place) : none);
   }
 
   /** @param {Pending} entry that comes later */
   #newItem(entry) {
-    const text = (/** @type {Place | null} */ place) => (place ? this.#exact(place.score) : '–');
+    const text = (/** @type {Place | null} */ place) => (place ? this.#exact(place.score, place) : '–');
     const name = createElement('bdi', '', nameOf(entry));
     return createElement('li', '', name, createElement('span', 'quiet-text', `${text(entry.public)} → ${text(entry.pending)}`));
   }
