@@ -22,11 +22,9 @@ const (
 	// frozenField and pendingField are fields of the meta of a board-period, see freeze.lua.
 	frozenField  = "frozen"
 	pendingField = "pending"
-	// thawedEarly is the value of frozenField where the freeze of the definition was ended.
-	thawedEarly = "-"
 )
 
-// freezeState is the value of frozenField; "" for none.
+// freezeState is the value of frozenField; "" for none, "-" where the freeze of the definition was ended.
 type freezeState string
 
 // takeFreezeState takes it from the answer of a reading script.
@@ -198,7 +196,8 @@ func errOtherShape(instance string) error {
 
 // byDefinition calls do by definitions whose lease goes on until a time, in µs since 1970. It calls do again, by newer definitions and a
 // newer clock, as long as do asks for it.
-func (s *Store) byDefinition(ctx context.Context, m resolved, do func(d *definitions, m resolved, until int64) (again bool, err error)) error {
+func (s *Store) byDefinition(ctx context.Context, m resolved,
+	do func(d *definitions, m resolved, until int64) (again bool, err error)) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	for range maxAttempts {
@@ -220,7 +219,7 @@ func (s *Store) byDefinition(ctx context.Context, m resolved, do func(d *definit
 		if err != nil || !again {
 			return err
 		}
-		if d, err = s.catalog.readNewer(ctx, d); err != nil {
+		if _, err := s.catalog.readNewer(ctx, d); err != nil {
 			return err
 		}
 	}

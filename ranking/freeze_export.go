@@ -106,7 +106,8 @@ func (p *pendingExport) load(ctx context.Context) ([]Entry, error) {
 	if len(p.waiting) > 0 || p.ended {
 		return p.waiting, nil
 	}
-	page, err := p.s.readPending(ctx, p.m.compiled, p.m.Instance, p.period, PendingQuery{Order: RankOrder, After: p.after, Limit: pendingExportPage})
+	q := PendingQuery{Order: RankOrder, After: p.after, Limit: pendingExportPage}
+	page, err := p.s.readPending(ctx, p.m.compiled, p.m.Instance, p.period, q)
 	if err != nil {
 		return nil, err
 	}

@@ -19,13 +19,12 @@ import (
 
 // freezeHistory is what happens to two boards alike, of which one freezes now and then.
 type freezeHistory struct {
-	t              *rapid.T
-	w              *world
-	frozen, open   string // the boards
-	event          string // updates both
-	hasFrozen      bool
-	hidden         bool // a member is or was hidden
-	requests, took int
+	t            *rapid.T
+	w            *world
+	frozen, open string // the boards
+	event        string // updates both
+	hasFrozen    bool
+	hidden       bool // a member is or was hidden
 }
 
 func (h *freezeHistory) node() *Store {

@@ -15,8 +15,10 @@ type PendingOrder string
 
 // The orders.
 const (
-	RevealOrder PendingOrder = "reveal" // members without a public rank first, the last of them first, and then from the last public rank upwards
-	RankOrder   PendingOrder = "rank"   // by the places that the members will have; those that will have left come last
+	// RevealOrder has members without a public rank first, the last of them first, and then goes from the last public rank upwards.
+	RevealOrder PendingOrder = "reveal"
+	// RankOrder goes by the places that the members will have; those that will have left come last.
+	RankOrder PendingOrder = "rank"
 )
 
 // PendingQuery selects a page of what is pending.

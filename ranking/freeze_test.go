@@ -29,7 +29,8 @@ func TestFreezeAndReveal(t *testing.T) {
 	for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
 		t.Run(string(ties), func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
-				s := open(t, url, definition.Board{Name: "final", Ties: ties, Reveal: definition.RevealHost}, definition.Board{Name: "open", Ties: ties})
+				s := open(t, url, definition.Board{Name: "final", Ties: ties, Reveal: definition.RevealHost},
+					definition.Board{Name: "open", Ties: ties})
 				both := func(u definition.Update) (frozen, open ranking.Outcome) {
 					t.Helper()
 					return applyOne(t, s, "final", u), applyOne(t, s, "open", u)

@@ -653,7 +653,8 @@ func TestFreezeAndReveal(t *testing.T) {
 		redistest.Must(c.Update(ctx, "b", client.Update{Member: "cem", Score: 1}))(t)
 		p := redistest.Must(c.Pending(ctx, "b", client.PendingQuery{Order: "rank", Limit: 1}))(t)
 		require.EqualValues(t, 2, p.Total)
-		require.Equal(t, []client.Pending{{Member: "bob", Public: &client.Standing{Rank: 2, Score: 3}, Pending: &client.Standing{Rank: 1, Score: 7}}},
+		require.Equal(t, []client.Pending{{Member: "bob", Public: &client.Standing{Rank: 2, Score: 3},
+			Pending: &client.Standing{Rank: 1, Score: 7}}},
 			p.Entries)
 		p = redistest.Must(c.Pending(ctx, "b", client.PendingQuery{Order: "rank", Cursor: p.Cursor}))(t)
 		require.Equal(t, "cem", p.Entries[0].Member)

@@ -31,7 +31,8 @@ func startFinale(t *testing.T) (p *consoleProcess, host string) {
 	p = startConsole(t, "")
 	p.may(201, "PUT", "/v1/boards/finale", finale)
 	host = access.NewKey()
-	p.allow(t, p.opsLine(), p.modLine(), fmt.Sprintf("  - {name: host, hash: %q, scopes: [read, moderate], boards: [finale]}\n", access.HashKey(host)))
+	p.allow(t, p.opsLine(), p.modLine(),
+		fmt.Sprintf("  - {name: host, hash: %q, scopes: [read, moderate], boards: [finale]}\n", access.HashKey(host)))
 	require.Eventually(t, func() bool { return p.Request("GET", "/v1/session", "", "Authorization", "Bearer "+host).Status == 200 },
 		10*time.Second, 50*time.Millisecond, "the server reads the access file")
 	p.may(201, "PUT", "/v1/members/act/e", `{"name":"Eva"}`)
@@ -89,7 +90,8 @@ func TestHostRevealsTheResults(t *testing.T) {
 		chromedp.Reload(),
 		becomes(hostNext, "a | No. 5 | 10 pts | No. 1 | 60 pts"),
 		becomes(hostState, "Standings are frozen since then. 2 left to reveal."),
-		script(`var key = repeat => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'PageDown', bubbles: true, repeat}))`),
+		script(`var key = repeat =>
+			document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'PageDown', bubbles: true, repeat}))`),
 		script(`key(true); document.querySelector('#pace').focus(); key(false); document.querySelector('#next').focus()`),
 		becomes(hostState, "Standings are frozen since then. 2 left to reveal."),
 		script(`key(false); key(true); key(true)`),
@@ -159,7 +161,8 @@ func TestPagesShowAFreeze(t *testing.T) {
 	for _, ctx := range []context.Context{board, overlay} {
 		do(t, ctx, holds(frozen), shows("b", "c", "d", "a"), script(watch))
 	}
-	do(t, front, becomes(`page.text('.card[data-frozen] .card-rate').replace(/since .*/, 'since')`, "Standings are frozen since"), holds(noSideways))
+	do(t, front, becomes(`page.text('.card[data-frozen] .card-rate').replace(/since .*/, 'since')`, "Standings are frozen since"),
+		holds(noSideways))
 	do(t, front, visit(p, "/embed/finale?lang=zh"), holds(`/^自 .* 起封榜$/.test(page.part('state').textContent)`))
 	p.Answers(200, "POST", "/v1/boards/finale/reveal", `{"members":["a"]}`)
 	for _, ctx := range []context.Context{board, overlay} {
