@@ -106,6 +106,21 @@ func TestFinalWaitsForItsHost(t *testing.T) {
 	}
 }
 
+// A period of which all that was pending has left again is final and goes like any other.
+func TestEmptiedPeriodGoes(t *testing.T) {
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Period: "hour", Freeze: 10 * time.Minute, Keep: new(0)})
+	s := w.stores[0]
+	w.pass(55 * time.Minute)
+	w.write(s, "fans:s1", "a", 7)
+	must(s.Remove(t.Context(), "fans:s1", "a"))(t)
+	for range 2 {
+		w.pass(time.Hour)
+		w.tend()
+	}
+	w.until("the end of its time", w.nothingLeft)
+}
+
 // A board that a moderator has frozen, and forgotten, goes on after the time that a host has.
 func TestForgottenFreezeEnds(t *testing.T) {
 	t.Parallel()

@@ -112,13 +112,9 @@ end
 if results[3] == 1 then
   call('HDEL', meta, 'pending')
   if freezes > 0 then call('HSET', meta, 'frozen', '-') else call('HDEL', meta, 'frozen') end
-  if epoch then
-    record_period(times, '')
-    notify(epoch, seq, clock)
-  else
-    call('HDEL', meta, 'shape', 'from', 'span', 'kind', 'moderated', 'listed')
-    call('HDEL', KEYS[5], period)
-  end
+  ensure() -- the period may be empty, but it is there, as without the freeze: housekeeping settles and deletes it
+  record_period(times, '')
+  notify(epoch, seq, clock)
 elseif #ARGV >= FIRST and not state[6] then
   call('HSET', meta, 'frozen', format('%d', frozen or freezes))
 end
