@@ -121,6 +121,27 @@ func TestEmptiedPeriodGoes(t *testing.T) {
 	w.until("the end of its time", w.nothingLeft)
 }
 
+// A member that is shown again while its board is frozen has its public place in the list of what is pending, also where an update came
+// before the public board has got it back.
+func TestShownMemberIsNotNew(t *testing.T) {
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Reveal: definition.RevealHost})
+	s := w.stores[0]
+	w.write(s, "b", "a", 1)
+	require.NoError(t, s.Hide(t.Context(), "b", "a", Moderator{}))
+	w.tend()
+	must(s.Freeze(t.Context(), "b", Moderator{Reason: "the finish"}))(t)
+	w.write(s, "b", "a", 1)
+	require.NoError(t, s.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "a"}))
+	w.write(s, "b", "a", 1)
+	require.NoError(t, s.scheduleNow(t.Context(), "b"))
+	w.tend()
+	require.Equal(t, []string{"a 1 #1"}, entriesOf(t, s, "b"))
+	all := must(s.Pending(t.Context(), "b", PendingQuery{Limit: 10}))(t).Entries
+	require.Len(t, all, 1)
+	require.Equal(t, []*Standing{{1, 1}, {3, 1}}, []*Standing{all[0].Public, all[0].Pending})
+}
+
 // A board that a moderator has frozen, and forgotten, goes on after the time that a host has.
 func TestForgottenFreezeEnds(t *testing.T) {
 	t.Parallel()

@@ -61,9 +61,11 @@ for i = FIRST, #ARGV, STEP do
       move(member, nil, key, call('HGET', datas, member) or '')
       wrote = wrote + 1
     end
-    local waits = not built and call('ZSCORE', pending_hiddens, member)
+    -- An update may have come to pending already, by a caller who knew of this moderation.
+    local waits = not built and (call('ZSCORE', pending_hiddens, member) or key and call('ZSCORE', pending, member))
     if waits then
       call('ZREM', pending_hiddens, member)
+      call('ZREM', newcomers, member)
       call('ZADD', pending, waits, member)
       call('ZADD', key and publics or newcomers, key or waits, member)
     end
