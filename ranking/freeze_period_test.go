@@ -142,6 +142,24 @@ func TestShownMemberIsNotNew(t *testing.T) {
 	require.Equal(t, []*Standing{{1, 1}, {3, 1}}, []*Standing{all[0].Public, all[0].Pending})
 }
 
+// The time to retain a board begins when all of it is public: what is pending does not go with it.
+func TestRetainWaitsForTheReveal(t *testing.T) {
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b", Reveal: definition.RevealHost, Retain: time.Hour})
+	s := w.stores[0]
+	w.write(s, "b", "a", 1)
+	must(s.Freeze(t.Context(), "b", Moderator{Reason: "the finish"}))(t)
+	w.write(s, "b", "b", 5)
+	for range 6 {
+		w.pass(30 * time.Minute)
+		w.tend()
+	}
+	require.Nil(t, must(s.RevealAll(t.Context(), "b", Moderator{}))(t).Frozen)
+	require.Equal(t, []string{"b 5 #1", "a 1 #2"}, entriesOf(t, s, "b"))
+	w.pass(time.Hour)
+	w.until("the end of its time", w.nothingLeft)
+}
+
 // A board that a moderator has frozen, and forgotten, goes on after the time that a host has.
 func TestForgottenFreezeEnds(t *testing.T) {
 	t.Parallel()

@@ -287,6 +287,7 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 			due(at)
 			if p.reveals > 0 {
 				due(p.reveals)
+				finished = false
 			}
 			if r.History > 0 {
 				if err := s.planHistory(ctx, instance, r, p.Period, now); err != nil {
