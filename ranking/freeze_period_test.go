@@ -160,6 +160,22 @@ func TestRetainWaitsForTheReveal(t *testing.T) {
 	w.until("the end of its time", w.nothingLeft)
 }
 
+// To take an update back once more, after the period in which it counted unseen, tells of no freeze.
+func TestTakeBackAfterTheFreeze(t *testing.T) {
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b", Period: "hour", Freeze: 10 * time.Minute})
+	s := w.stores[0]
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "e",
+		Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "{n}"}}}}}))
+	w.pass(54 * time.Minute)
+	must(s.ApplyEvents(t.Context(), "e", []EventCall{occurs("1", "m", "a", "n", 2)}))(t)
+	require.True(t, must(s.TakeBack(t.Context(), "e", "1", nil, Moderator{}))(t).Outcomes[0].Result.Frozen)
+	w.pass(6 * time.Minute)
+	w.tend()
+	again := must(s.TakeBack(t.Context(), "e", "1", nil, Moderator{}))(t).Outcomes[0]
+	require.Equal(t, Outcome{Result: Result{Period: "2026-11-20T10Z", Duplicate: true, TakenBack: true}}, again)
+}
+
 // A board that a moderator has frozen, and forgotten, goes on after the time that a host has.
 func TestForgottenFreezeEnds(t *testing.T) {
 	t.Parallel()

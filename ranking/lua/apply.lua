@@ -191,7 +191,8 @@ for i = first, #ARGV, STEP do
     taken = record:sub(DIGEST + 1)
     local same = taken:match('^%S*') == period
     if taken:sub(-2) == ' t' then
-      result = 'd' .. (frozen and period .. ' - * - - t' or same and taking_back.unchanged(member) .. ' t' or taken)
+      result = 'd' .. (frozen and period .. ' - * - - t' or same and taking_back.unchanged(member) .. ' t'
+        or taken:gsub('^(%S*) %S+ %* .*', '%1 - - - - t'))
     elseif open and not final and not same then
       result = 'p'
     end
