@@ -172,16 +172,15 @@ func (s *Store) checkEventsOf(ctx context.Context, m resolved) error {
 	}
 	slot := m.compiled.Slot()
 	for _, e := range d.events {
-		updates := false
-		other := ""
+		own, other := "", "" // the board as the event names it, and one that is not frozen
 		for _, t := range e.Updates {
-			if t.Slot() == slot {
-				updates = true
+			if t.Slot() == slot && (own == "" || t.Board == own) {
+				own = t.Board // another name in the same family may be another instance
 			} else if frozen, err := s.headOf(ctx, t.Board); err != nil || frozen.Frozen == nil {
 				other = t.Board
 			}
 		}
-		if updates && other != "" {
+		if own != "" && other != "" {
 			return conflict("board", "%q cannot be frozen: event %q also updates %s, which is not frozen, so that its scores would tell "+
 				"those of %q; freeze that board before, or define this one with freeze_others: open", m.Instance, e.Name, other, m.Instance)
 		}

@@ -70,3 +70,23 @@ func TestLimitWhileFrozen(t *testing.T) {
 		require.ErrorIs(t, err, definition.ErrConflict)
 	})
 }
+
+// An instance cannot be frozen alone while an event may update another one of its family by the same score.
+func TestFreezeOfOneInstanceOfAnEvent(t *testing.T) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
+		s, by := open(t, url, definition.Board{Name: "fans:{star}"}), ranking.Moderator{Reason: "the finish"}
+		fans := func(stars ...string) {
+			t.Helper()
+			e := definition.Event{Name: "battle"}
+			for _, star := range stars {
+				e.Updates = append(e.Updates, definition.Target{Board: "fans:" + star, Member: "{fan}", Score: "{n}"})
+			}
+			require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
+		}
+		fans("{a}", "{b}")
+		_, err := s.Freeze(t.Context(), "fans:1", by)
+		require.ErrorIs(t, err, definition.ErrConflict)
+		fans("{a}", "{a}")
+		must(s.Freeze(t.Context(), "fans:1", by))(t)
+	})
+}
