@@ -90,3 +90,13 @@ func TestFreezeOfOneInstanceOfAnEvent(t *testing.T) {
 		must(s.Freeze(t.Context(), "fans:1", by))(t)
 	})
 }
+
+// A reveal of what is not frozen lists no instance.
+func TestRevealOfNothingListsNothing(t *testing.T) {
+	redistest.OnEngines(t, func(t *testing.T, url string) {
+		s := open(t, url, definition.Board{Name: "fans:{star}"})
+		_, err := s.Reveal(t.Context(), "fans:1", []string{"a"}, ranking.Moderator{})
+		require.ErrorIs(t, err, definition.ErrConflict)
+		require.Empty(t, must(s.Instances(t.Context(), "fans:{star}", "", 10))(t).Names)
+	})
+}

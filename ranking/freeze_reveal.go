@@ -136,14 +136,17 @@ func (v *revealer) step(ctx context.Context, members []string, what rest) (froze
 		if v.rule.Calendar == nil {
 			span = v.rule.Span(s.catalog.clock.now())
 		}
-		if _, err := s.registerInstance(ctx, d, v.instance, v.rule, 0, listedPublic); err != nil {
-			return false, err
-		}
 		freezes := v.rule.FreezesAt(v.period)
 		if s.catalog.clock.now() < freezes {
 			freezes = 0
 		}
 		k := s.keys.Board(v.instance, v.period.Name)
+		if f, err := s.freezeOf(ctx, k.Meta); err != nil || f.since() == 0 && (f != "" || freezes == 0) {
+			return false, err // nobody is told of an instance by this
+		}
+		if _, err := s.registerInstance(ctx, d, v.instance, v.rule, 0, listedPublic); err != nil {
+			return false, err
+		}
 		args := append(scriptHead(v.rule, k, v.instance, v.period.Name), v.rule.Shape, d.hidden.revision,
 			d.hidden.flagsOf(v.instance, v.rule.Kind, members), joined(span.From, span.Length)+" "+newEpoch(),
 			joined(span.Opens, span.Closes), freezes, v.rule.Kind, string(what))
