@@ -41,8 +41,8 @@ func TestDocumentedFrames(t *testing.T) {
 				} `json:"items"`
 			}
 			require.NoError(t, json.Unmarshal(text[1], &f, json.RejectUnknownMembers(true)), "%s: %s", name, text[1])
-			types := []string{"ok", "pong", "error", "snapshot", "delta", "board", "me", "feed", "status", "bye"}
-			require.Contains(t, types, f.Type, "%s: %s", name, text[1])
+			require.Contains(t, []string{"ok", "pong", "error", "snapshot", "delta", "board", "me", "feed", "status", "bye"}, f.Type,
+				"%s: %s", name, text[1])
 			documented[filepath.Base(name)] = true
 		}
 	}

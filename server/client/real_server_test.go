@@ -654,8 +654,7 @@ func TestFreezeAndReveal(t *testing.T) {
 		p := redistest.Must(c.Pending(ctx, "b", client.PendingQuery{Order: "rank", Limit: 1}))(t)
 		require.EqualValues(t, 2, p.Total)
 		require.Equal(t, []client.Pending{{Member: "bob", Public: &client.Standing{Rank: 2, Score: 3},
-			Pending: &client.Standing{Rank: 1, Score: 7}}},
-			p.Entries)
+			Pending: &client.Standing{Rank: 1, Score: 7}}}, p.Entries)
 		p = redistest.Must(c.Pending(ctx, "b", client.PendingQuery{Order: "rank", Cursor: p.Cursor}))(t)
 		require.Equal(t, "cem", p.Entries[0].Member)
 		require.Empty(t, p.Cursor)
