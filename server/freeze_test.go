@@ -110,6 +110,28 @@ func TestFreezeAndRevealOverHTTP(t *testing.T) {
 	})
 }
 
+// Definitions have the fields of a freeze, and an event that updates a frozen board can be taken back unseen.
+func TestFreezeIsDefined(t *testing.T) {
+	servertest.With(servertest.Config{}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+		board := `{"board":"finale","mode":"sum","order":"desc","ties":"first","ends":"2199-01-01T00:00:00Z","freeze":"10m","reveal":"host",` +
+			`"reveal_within":"2h","freeze_others":"open","kind":"member"}`
+		n.Require(201, "PUT", "/v1/boards/finale", board)
+		var info struct{ Definition map[string]any }
+		n.Require(200, "GET", "/v1/boards/finale", "").Into(&info)
+		for field, want := range map[string]string{"freeze": "10m", "reveal": "host", "reveal_within": "2h", "freeze_others": "open"} {
+			require.Equal(t, want, info.Definition[field])
+		}
+		event := `{"event":"vote","freeze_feed":"on","updates":[{"board":"finale","member":"{act}","score":1}]}`
+		require.JSONEq(t, event, n.Require(201, "PUT", "/v1/events/vote", event).Body)
+
+		n.Require(200, "POST", "/v1/boards/finale/freeze", `{"reason":"the finish"}`)
+		n.Require(200, "POST", "/v1/events/vote", `{"id":"1","act":"a"}`)
+		require.JSONEq(t, `{"duplicate":false,"results":[{"board":"finale","member":"a","frozen":true,"taken_back":true}]}`,
+			n.Require(200, "POST", "/v1/events/vote/take-back", `{"id":"1"}`).Body)
+		require.Contains(t, n.Require(200, "GET", "/v1/boards/finale/pending", "").Body, `"total":0`)
+	})
+}
+
 // What cannot be is refused, names the field, and changes nothing.
 func TestFreezeRefusals(t *testing.T) {
 	setup := servertest.With(servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "w", Window: time.Minute},
@@ -125,6 +147,11 @@ func TestFreezeRefusals(t *testing.T) {
 			{"POST none/freeze", `{"reason":"x"}`, "unknown_board board"},
 			{"POST w/freeze", `{"reason":"x"}`, "conflict board"},
 			{"POST day@-1/freeze", `{"reason":"x"}`, "not_open board"},
+			{"POST none/unfreeze", `{"reason":"x"}`, "unknown_board board"},
+			{"POST w/unfreeze", `{"reason":"x"}`, "conflict board"},
+			{"POST day@-1/unfreeze", `{"reason":"x"}`, "not_open board"},
+			{"POST day@-1/reveal", `{"all":true}`, "not_open board"},
+			{"GET day@-1/pending", ``, "not_open board"},
 			{"POST b/unfreeze", `{}`, "invalid_request reason"},
 			{"POST b/unfreeze", `{"reason":"x"}`, "conflict board"},
 			{"POST b/reveal", `{}`, "invalid_request members"},
