@@ -161,8 +161,10 @@ func TestPagesShowAFreeze(t *testing.T) {
 	for _, ctx := range []context.Context{board, overlay} {
 		do(t, ctx, holds(frozen), shows("b", "c", "d", "a"), script(watch))
 	}
-	do(t, front, becomes(`page.text('.card[data-frozen] .card-rate').replace(/since .*/, 'since')`, "Standings are frozen since"),
-		holds(noSideways))
+	do(t, front,
+		becomes(`page.text('.card[data-frozen] .card-rate').replace(/since .*/, 'since')`, "Standings are frozen since"),
+		holds(noSideways),
+	)
 	do(t, front, visit(p, "/embed/finale?lang=zh"), holds(`/^自 .* 起封榜$/.test(page.part('state').textContent)`))
 	p.Answers(200, "POST", "/v1/boards/finale/reveal", `{"members":["a"]}`)
 	for _, ctx := range []context.Context{board, overlay} {
