@@ -24,7 +24,7 @@ const (
 	pendingField = "pending"
 )
 
-// freezeState is the value of frozenField; "" for none, "-" where the freeze of the definition was ended.
+// freezeState is the value of frozenField; "" for none.
 type freezeState string
 
 // takeFreezeState takes it from the answer of a reading script.
@@ -32,18 +32,23 @@ func takeFreezeState(r *script.Reply) freezeState { return freezeState(r.Text())
 
 // since is when the board-period froze, in µs since 1970; 0: Redis has not recorded that it is frozen.
 func (f freezeState) since() int64 {
-	since, _ := strconv.ParseInt(string(f), 10, 64) // thawedEarly is none
+	since, _ := strconv.ParseInt(string(f), 10, 64) // an ended freeze is none
 	return since
+}
+
+// hasEnded reports whether the freeze of the definition at a time, in µs since 1970, was ended.
+func (f freezeState) hasEnded(freezes int64) bool {
+	return string(f) == "ended "+strconv.FormatInt(freezes, 10)
 }
 
 // at is when a period is or was frozen, in µs since 1970, as Redis records it or the definition says; 0: it is not frozen at now.
 // Once a period has ended, the definition alone freezes it until the result is due.
 func (f freezeState) at(r *definition.Compiled, p calendar.Period, now int64) int64 {
-	if f != "" {
-		return f.since()
+	if since := f.since(); since > 0 {
+		return since
 	}
 	freezes := r.FreezesAt(p)
-	if freezes == 0 || now < freezes || r.PeriodEnded(p, now) && now >= r.RevealsAt(p, freezes) {
+	if freezes == 0 || now < freezes || f.hasEnded(freezes) || r.PeriodEnded(p, now) && now >= r.RevealsAt(p, freezes) {
 		return 0
 	}
 	return freezes
@@ -62,7 +67,7 @@ func (f freezeState) of(m resolved, now int64) *Frozen {
 func (f freezeState) changesAt(m resolved, now int64) int64 {
 	freezes := m.compiled.FreezesAt(m.period)
 	switch {
-	case f != "" || freezes == 0:
+	case f.since() > 0 || freezes == 0 || f.hasEnded(freezes):
 		return 0
 	case now < freezes:
 		return freezes

@@ -228,3 +228,33 @@ func TestRevealGoesOnElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Whoever ends a freeze ends that one: a contest that gets another end freezes before that end again. To reveal nobody ends nothing.
+func TestExtendedContestFreezesAgain(t *testing.T) {
+	t.Parallel()
+	board := definition.Board{Name: "final", Ends: friday.Add(time.Hour), Freeze: 10 * time.Minute, Reveal: definition.RevealHost}
+	w := simulated(t, 1, Config{}, board)
+	s := w.stores[0]
+	w.write(s, "final", "a", 5)
+	w.pass(51 * time.Minute)
+	frozen := func() bool { return must(s.Page(t.Context(), "final", 1, 10))(t).Frozen != nil }
+	require.True(t, frozen())
+	r := must(s.Reveal(t.Context(), "final", []string{"a"}, Moderator{}))(t)
+	require.NotNil(t, r.Frozen)
+	require.Zero(t, r.Count)
+	w.write(s, "final", "b", 7)
+	require.True(t, frozen())
+	must(s.Unfreeze(t.Context(), "final", Moderator{Reason: "half an hour more"}))(t)
+	require.False(t, frozen())
+	require.EqualValues(t, 1, w.write(s, "final", "c", 9).Current.Rank)
+	board.Ends = board.Ends.Add(30 * time.Minute)
+	define(t, s, board)
+	w.pass(28 * time.Minute)
+	require.False(t, frozen())
+	w.pass(time.Minute)
+	require.True(t, frozen())
+	require.True(t, w.write(s, "final", "d", 20).Frozen)
+	require.Equal(t, []string{"c 9 #1", "b 7 #2", "a 5 #3"}, entriesOf(t, s, "final"))
+	must(s.RevealAll(t.Context(), "final", Moderator{}))(t)
+	require.Equal(t, []string{"d 20 #1", "c 9 #2", "b 7 #3", "a 5 #4"}, entriesOf(t, s, "final"))
+}

@@ -47,7 +47,7 @@ func (s *Store) Reveal(ctx context.Context, board string, members []string, by M
 		if err == nil && !frozen {
 			err = errNotFrozen(v.instance)
 		}
-		for err == nil && frozen && v.done.Left == 0 && !v.ended { // one call reveals only so many hidden members, and data
+		for err == nil && frozen && v.done.Left == 0 && v.done.Count > 0 && !v.ended { // one call reveals only so many hidden members, and data
 			began := time.Now()
 			if frozen, err = v.step(ctx, nil, andRest); err == nil {
 				err = restAfter(ctx, began)
@@ -141,7 +141,7 @@ func (v *revealer) step(ctx context.Context, members []string, what rest) (froze
 			freezes = 0
 		}
 		k := s.keys.Board(v.instance, v.period.Name)
-		if f, err := s.freezeOf(ctx, k.Meta); err != nil || f.since() == 0 && (f != "" || freezes == 0) {
+		if f, err := s.freezeOf(ctx, k.Meta); err != nil || f.since() == 0 && (freezes == 0 || f.hasEnded(freezes)) {
 			return false, err // nobody is told of an instance by this
 		}
 		if _, err := s.registerInstance(ctx, d, v.instance, v.rule, 0, listedPublic); err != nil {

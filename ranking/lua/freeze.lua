@@ -9,7 +9,8 @@
 --      14 sorted set   the members of 11 that the public board has, by their public sort keys
 --      15 sorted set   the members of 11 that the public board has not got, by the keys in 11
 --
--- The field frozen of meta is since when, in µs since 1970; '-': the freeze of the definition was ended. The field pending is the clock
+-- The field frozen of meta is since when, in µs since 1970; or 'ended' and when the definition froze it: that freeze
+-- was ended. The field pending is the clock
 -- of the last pending write. Where the public has not got a board-period, meta has neither epoch nor seq. The board's periods have
 -- 'frozen' behind the times of a period with a pending write, and 'waiting' where the public has not got it.
 --
@@ -39,7 +40,7 @@ if state[3] then clock = math.max(now, state[3] + 1) end
 if not epoch then
   epoch = create(birth, shape, state[6], state[7], tonumber(ARGV[12]), ARGV[13])
 end
-local by_definition = freezes > 0 and now >= freezes and state[5] ~= '-'
+local by_definition = freezes > 0 and now >= freezes and state[5] ~= 'ended ' .. ARGV[8]
 frozen = by_definition and freezes or now
 call('HSET', meta, 'frozen', format('%d', frozen))
 record_period(times, ' frozen')

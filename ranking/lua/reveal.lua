@@ -25,7 +25,9 @@ local FIRST, GONE, MOST = 14, 2 ^ 60, 128
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape', 'frozen', 'pending', 'from', 'span', 'moderated', 'data')
 local epoch, seq, frozen = state[1], tonumber(state[2] or 0), state[5]
-if frozen == '-' or not frozen and freezes == 0 then return {'no'} end
+local over = 'ended ' .. ARGV[11]
+if frozen and frozen:find('^ended') and frozen ~= over then frozen = nil end
+if frozen == over or not frozen and freezes == 0 then return {'no'} end
 if state[4] and state[4] ~= shape then return {'shape'} end
 if state[9] and revision < tonumber(state[9]) then return {'behind', state[9]} end
 clock = math.max(now, tonumber(state[3] or 0) + 1, tonumber(state[6] or 0) + 1)
@@ -73,7 +75,7 @@ local function show(member, key, hide)
   return move(member, public or nil, key, data), score_of(key)
 end
 
-local results = {'ok', 0, 0}
+local results, revealed = {'ok', 0, 0}, false
 for i = FIRST, #ARGV do
   local member, result = ARGV[i], ''
   local key = call('ZSCORE', pending, member)
@@ -82,6 +84,7 @@ for i = FIRST, #ARGV do
     local old = public and format('%d %d', rank_of(member, public), score_of(public)) or '- -'
     local rank, score = show(member, key, hides:byte(i - FIRST + 1) == 49) -- '1'
     result = (rank == '-' and rank or format('%d', rank)) .. ' ' .. (score == '-' and score or format('%d', score)) .. ' ' .. old
+    revealed = true
     call('ZREM', pending, member)
     call('ZREM', publics, member)
     call('ZREM', newcomers, member)
@@ -89,7 +92,7 @@ for i = FIRST, #ARGV do
   results[#results + 1] = result
 end
 local left = call('ZCARD', pending)
-if left == 0 and (rest or #ARGV >= FIRST) then
+if left == 0 and (rest or revealed) then
   local hidden = call('ZRANGE', pending_hiddens, 0, MOST - 1, 'WITHSCORES')
   for i = 1, #hidden, 2 do
     show(hidden[i], hidden[i + 1], true)
@@ -111,11 +114,11 @@ if #changes > 0 then
 end
 if results[3] == 1 then
   call('HDEL', meta, 'pending')
-  if freezes > 0 then call('HSET', meta, 'frozen', '-') else call('HDEL', meta, 'frozen') end
+  if freezes > 0 then call('HSET', meta, 'frozen', over) else call('HDEL', meta, 'frozen') end
   ensure() -- the period may be empty, but it is there, as without the freeze: housekeeping settles and deletes it
   record_period(times, '')
   notify(epoch, seq, clock)
-elseif #ARGV >= FIRST and not state[6] then
+elseif revealed and not state[6] then
   call('HSET', meta, 'frozen', format('%d', frozen or freezes))
 end
 results[2] = left

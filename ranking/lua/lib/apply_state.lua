@@ -30,7 +30,10 @@ first = 22
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated',
   'frozen', 'pending')
 local exists, shaped, with_data, moderated = state[1], state[6], state[7], state[10]
-if state[11] then frozen = state[11] ~= '-' and state[11] or nil end
+if state[11] then
+  local ended = state[11]:match('^ended (%d+)$')
+  if not ended then frozen = state[11] elseif ended == frozen then frozen = nil end
+end
 if shaped and shaped ~= shape then return {'shape', format('%d', now)} end
 --+ if whole
 if moderated and revision < tonumber(moderated) then return {'behind', format('%d', now), moderated} end
