@@ -197,11 +197,12 @@ type moderated struct {
 // moderated reads the progress of some board-periods.
 func (s *Store) moderated(ctx context.Context, periods []boardPeriod) ([]moderated, error) {
 	pipe := s.rdb.Pipeline()
-	values, hidden, shown := make([]*redis.SliceCmd, len(periods)), make([]*redis.IntCmd, len(periods)), make([]*redis.IntCmd, len(periods))
+	values := make([]*redis.SliceCmd, len(periods))
+	hidden, pending, shown := make([]*redis.IntCmd, len(periods)), make([]*redis.IntCmd, len(periods)), make([]*redis.IntCmd, len(periods))
 	for i, p := range periods {
 		k := s.keys.Board(p.shard, p.period)
 		values[i] = pipe.HMGet(ctx, k.Meta, "moderated", "remoderate", "kind")
-		hidden[i], shown[i] = pipe.ZCard(ctx, k.Hidden), pipe.ZCard(ctx, k.Members)
+		hidden[i], pending[i], shown[i] = pipe.ZCard(ctx, k.Hidden), pipe.ZCard(ctx, k.Pending[1]), pipe.ZCard(ctx, k.Members)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
@@ -213,7 +214,7 @@ func (s *Store) moderated(ctx context.Context, periods []boardPeriod) ([]moderat
 		if !r.TookNone() { // a change has begun and not ended: see moderate.lua
 			upTo = r.Number()
 		}
-		done[i] = moderated{upTo: upTo, kind: r.Optional(), hides: hidden[i].Val() > 0, shows: shown[i].Val()}
+		done[i] = moderated{upTo: upTo, kind: r.Optional(), hides: hidden[i].Val()+pending[i].Val() > 0, shows: shown[i].Val()}
 		if r.Err != nil {
 			return nil, r.Err
 		}

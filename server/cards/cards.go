@@ -43,6 +43,9 @@ func (c *Cards) read(ctx context.Context, name string) (cardContent, error) {
 	if page.Final {
 		made.Right = "Final, " + cardTime(board.Definition, page.Ends)
 	}
+	if page.Frozen != nil {
+		made.Right = "Standings are frozen since " + cardTime(board.Definition, page.Frozen.Since)
+	}
 	for _, column := range page.Columns {
 		made.Heads = append(made.Heads, scoretext.Head(column, cardLanguage))
 	}
