@@ -69,8 +69,8 @@ func (p *pendingExport) merge(ctx context.Context, public []Entry) ([]Entry, err
 		members[i] = e.Member
 	}
 	k := p.s.keys.Board(p.m.Instance, p.period)
-	keys := script.Scores.Run(ctx, p.s.rdb, []string{k.Pending[0]}, appendTexts(nil, members))
-	data := p.s.readFields(ctx, k.Pending[2], members...)
+	keys := script.Scores.Run(ctx, p.s.rdb, []string{k.Pending().Members}, appendTexts(nil, members))
+	data := p.s.readFields(ctx, k.Pending().Data, members...)
 	var merged []Entry
 	for _, e := range public {
 		if _, err := p.load(ctx); err != nil {
@@ -124,7 +124,7 @@ func (p *pendingExport) load(ctx context.Context) ([]Entry, error) {
 		return nil, nil
 	}
 	k := p.s.keys.Board(p.m.Instance, p.period)
-	changed, public := p.s.readFields(ctx, k.Pending[2], members...), p.s.readFields(ctx, k.Data, members...)
+	changed, public := p.s.readFields(ctx, k.Pending().Data, members...), p.s.readFields(ctx, k.Data, members...)
 	for i := range p.waiting {
 		p.waiting[i].Data = pendingData(changed.Optional(), public.Optional())
 	}

@@ -86,7 +86,8 @@ func (s *Store) readPending(ctx context.Context, rule *definition.Compiled, inst
 			args[3] = sortkey.Format(goneKey)
 		}
 	}
-	r := script.Pending.Run(ctx, s.rdb, []string{k.Members, k.Meta, k.Distinct, k.Pending[0], k.Pending[3], k.Pending[4]}, args)
+	p := k.Pending()
+	r := script.Pending.Run(ctx, s.rdb, []string{k.Members, k.Meta, k.Distinct, p.Members, p.Public, p.New}, args)
 	r.Number() // Redis's clock
 	r.Text()   // the state of the freeze: the caller reads it with the head
 	page := PendingPage{Pending: r.Number()}

@@ -101,7 +101,7 @@ func (s *Store) seekCalls(r *definition.Compiled, in []*foundMembers, members []
 		if r.IsWindowed() {
 			keys = append(keys, k.Window[1], k.Window[2])
 		} else {
-			keys = append(keys, k.Pending[0], k.Pending[1])
+			keys = append(keys, k.Pending().Members, k.Pending().Hidden)
 		}
 		calls[i] = script.Call{Script: script.Seek, Keys: keys, Args: appendTexts([]any{r.Shape, boolArg(r.IsWindowed())}, members)}
 	}

@@ -229,7 +229,7 @@ func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, p *
 	if r.IsWindowed() {
 		keys = append(append(keys, k.Window[:]...), s.keys.Build(p.instance).Lock)
 	} else {
-		keys = append(keys, k.Pending[:]...)
+		keys = append(keys, k.Pending().All()...)
 	}
 	until := make(map[string]int64) // the n up to which there may be events of a member
 	for _, member := range p.members {

@@ -202,7 +202,7 @@ func (s *Store) moderated(ctx context.Context, periods []boardPeriod) ([]moderat
 	for i, p := range periods {
 		k := s.keys.Board(p.shard, p.period)
 		values[i] = pipe.HMGet(ctx, k.Meta, "moderated", "remoderate", "kind")
-		hidden[i], pending[i], shown[i] = pipe.ZCard(ctx, k.Hidden), pipe.ZCard(ctx, k.Pending[1]), pipe.ZCard(ctx, k.Members)
+		hidden[i], pending[i], shown[i] = pipe.ZCard(ctx, k.Hidden), pipe.ZCard(ctx, k.Pending().Hidden), pipe.ZCard(ctx, k.Members)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", definition.ErrUnavailable, err)
@@ -248,7 +248,7 @@ func (s *Store) moderatePeriod(ctx context.Context, p boardPeriod, instance stri
 		}); err != nil {
 			return err
 		}
-		if err := s.scanMembers(ctx, k.Pending[0], func(member, _ string) {
+		if err := s.scanMembers(ctx, k.Pending().Members, func(member, _ string) {
 			if m.hides(instance, r.Kind, member) {
 				changed = append(changed, member)
 			}
@@ -328,7 +328,7 @@ func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys, hidden map[s
 
 // pendingHiddenIn is hiddenIn for what a frozen board-period keeps back.
 func (s *Store) pendingHiddenIn(ctx context.Context, k keyspace.BoardKeys, hidden map[string]string) error {
-	return s.scanMembers(ctx, k.Pending[1], func(member, key string) { hidden[member] = key })
+	return s.scanMembers(ctx, k.Pending().Hidden, func(member, key string) { hidden[member] = key })
 }
 
 // scanMembers reads a sorted set of members and sort keys, in pages that share one Config.CallTimeout. It may find a member

@@ -60,7 +60,7 @@ func (s *Store) applyCall(b *boardBatch) script.Call {
 			keys = append(append(keys, k.Window[:]...), s.keys.Build(b.instance).Lock)
 			window = fmt.Sprintf("%d %s %s %s", r.Window.Milliseconds(), r.Mode, boolArg(r.IsLive()), boolArg(a.isBehind))
 		} else {
-			keys = append(keys, k.Pending[:]...)
+			keys = append(keys, k.Pending().All()...)
 		}
 		args = append(args, r.Limit, r.MemberTTL.Microseconds(), a.hidden.revision, a.hidden.flags(b.instance, r.Kind, batch), r.Kind, window,
 			columnsArg(r.Columns))

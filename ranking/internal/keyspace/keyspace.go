@@ -40,7 +40,6 @@ type BoardKeys struct {
 	Entered  string    // sorted set: with a member_ttl, member to the time at which it entered, µs since 1970
 	Hidden   string    // sorted set: hidden member to sort key
 	Left     string    // sorted set: digest of a member that was removed to the board's clock then, see board.lua
-	Pending  [5]string // while frozen: pending members, hidden ones, data, their public keys, and new members, see freeze.lua
 	Window   [3]string // with a window: events, tallies and forgotten members, see window.lua
 	Ids      [2]string // hashes: request id to first result, for even and for odd buckets of time
 	Periods  string    // hash: the board's periods
@@ -48,6 +47,18 @@ type BoardKeys struct {
 
 	start string // of the names that belong to the board-period alone
 }
+
+// PendingKeys holds the names of what a frozen board-period keeps back, see freeze.lua.
+type PendingKeys struct {
+	Members string // sorted set: pending member to the sort key that it will have
+	Hidden  string // sorted set: likewise of hidden members
+	Data    string // hash: member to JSON
+	Public  string // sorted set: pending member to its public sort key
+	New     string // sorted set: pending member that the public has not got to the sort key that it will have
+}
+
+// All returns all these names.
+func (p PendingKeys) All() []string { return []string{p.Members, p.Hidden, p.Data, p.Public, p.New} }
 
 // HistoryKeys holds the names of the history of one board-period, see record.lua.
 type HistoryKeys struct {
@@ -87,7 +98,6 @@ func (k Keys) Board(instance, period string) BoardKeys {
 		Entered:  of + "t",
 		Hidden:   of + "h",
 		Left:     of + "l",
-		Pending:  [5]string{of + "f", of + "fh", of + "fx", of + "fo", of + "fn"},
 		Window:   [3]string{of + "e", of + "n", of + "o"},
 		Ids:      k.Ids(instance),
 		Periods:  tag + "p",
@@ -99,6 +109,11 @@ func (k Keys) Board(instance, period string) BoardKeys {
 // History returns the names of the history of the board-period.
 func (k BoardKeys) History() HistoryKeys {
 	return HistoryKeys{Steps: k.start + "hs", State: k.start + "hm", Names: k.start + "hn", Numbers: k.start + "hi"}
+}
+
+// Pending returns the names of what is pending on the board-period.
+func (k BoardKeys) Pending() PendingKeys {
+	return PendingKeys{Members: k.start + "f", Hidden: k.start + "fh", Data: k.start + "fx", Public: k.start + "fo", New: k.start + "fn"}
 }
 
 // Head returns the names that are the first KEYS of each script that changes a board-period,
@@ -113,7 +128,7 @@ func (k BoardKeys) Plain() []string {
 }
 
 // Freezing returns the first KEYS of each script that may change what is pending: those of Head, and of Pending.
-func (k BoardKeys) Freezing() []string { return append(k.Head(), k.Pending[:]...) }
+func (k BoardKeys) Freezing() []string { return append(k.Head(), k.Pending().All()...) }
 
 // Public returns the names that belong to the board-period alone, and that hold nothing pending.
 func (k BoardKeys) Public() []string {
@@ -121,7 +136,7 @@ func (k BoardKeys) Public() []string {
 }
 
 // All returns the names that belong to the board-period alone, and not to the whole board.
-func (k BoardKeys) All() []string { return append(k.Public(), k.Pending[:]...) }
+func (k BoardKeys) All() []string { return append(k.Public(), k.Pending().All()...) }
 
 // Tag returns the start of each name with a hash tag: "rc:{fans:s17}:".
 func (k Keys) Tag(of string) string { return k.prefix + ":{" + of + "}:" }

@@ -79,7 +79,7 @@ func redisClock(t *testing.T, f faultForm) *figures {
 
 	shift(start)
 	updates()
-	require.Equal(t, "[{1 before 5   }]", fmt.Sprint(topOf(n, "hourly@"+first)))
+	require.Equal(t, "[{1 before 5    }]", fmt.Sprint(topOf(n, "hourly@"+first)))
 	redistest.Eventually(t, "the period that was announced to stay closed", func() error {
 		if answer := send("hourly", "late", "3"); answer.Status != 503 {
 			return fmt.Errorf("%d %s", answer.Status, answer.Body)
