@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 )
 
@@ -145,10 +146,16 @@ func (c *Cluster) AwaitFailover(i int) (promoted time.Time) {
 // Replicas.
 func (c *Cluster) Failover(i int) {
 	c.t.Helper()
+	c.promote(i, (*redis.Client).ClusterFailover)
+}
+
+// promote makes the replica of a master take over by a command. The cluster may give that up, as a failover after five seconds.
+func (c *Cluster) promote(i int, command func(*redis.Client, context.Context) *redis.StatusCmd) {
+	c.t.Helper()
 	c.Masters[i], c.Replicas[i] = c.Replicas[i], c.Masters[i]
 	id := c.id(c.Masters[i])
-	Eventually(c.t, "the promotion", func() error { // the cluster gives a failover up after five seconds
-		if err := c.Masters[i].Admin().ClusterFailover(context.Background()).Err(); err != nil && c.knows(id) != nil {
+	Eventually(c.t, "the promotion", func() error {
+		if err := command(c.Masters[i].Admin(), context.Background()).Err(); err != nil && c.knows(id) != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 6*time.Second)
@@ -162,10 +169,11 @@ func (c *Cluster) Failover(i int) {
 func (c *Cluster) Takeover(i int) {
 	c.t.Helper()
 	c.AwaitReplica(i)
-	c.Masters[i], c.Replicas[i] = c.Replicas[i], c.Masters[i]
-	require.NoError(c.t, c.Masters[i].Admin().Do(context.Background(), "CLUSTER", "FAILOVER", "TAKEOVER").Err())
-	id := c.id(c.Masters[i])
-	Eventually(c.t, "the other masters to know", func() error { return c.knows(id) })
+	c.promote(i, func(admin *redis.Client, ctx context.Context) *redis.StatusCmd {
+		takeover := redis.NewStatusCmd(ctx, "CLUSTER", "FAILOVER", "TAKEOVER")
+		_ = admin.Process(ctx, takeover)
+		return takeover
+	})
 }
 
 // knows returns an error unless all masters know that a node is the master of slots, and the cluster works.
