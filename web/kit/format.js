@@ -55,6 +55,7 @@ export const words = {
   result: 'Final result, {time}',
   revealed: '{name} has {score}: No. {rank}.',
   revealed_from: '{name} had {before} and has {score}: from No. {from} to No. {rank}.',
+  new: 'new',
   all_revealed: 'All is revealed',
   wins: '{name} wins with {score}',
 };

@@ -20,25 +20,20 @@
 
 import { part, setAttribute, setText } from './dom.js';
 import sheet from './reveal.css' with { type: 'css' };
-import { phrase, scoreFormat } from './shared.js';
-import { listAt, placesOf, stepOf } from './steps.js';
+import { language, phrase, scoreFormat } from './shared.js';
+import { FIRST, listAt, LOOK_MS, placesOf, READ_MS, stepOf, timesOf } from './steps.js';
 
 export { share } from './shared.js';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
-/** How long the row of the member stands out before its score changes, and then before it moves. */
-const LOOK_MS = 1_200;
-const SCORE_MS = 1_100;
-/** A place on the way takes a glide and a rest, which is longer at the first three. */
-const HOP_MS = 520;
-const FIRST_HOP_MS = 850;
-const FIRST = 3;
 /** How long the row stands out in its new place, unless another step follows. */
 const LANDED_MS = 6_000;
 /** How long the last step is seen before the result. */
 const END_MS = 2_800;
 /** The end of a freeze comes just before the last change. */
 const LATE_MS = 500;
+/** With more steps waiting, all but the newest end at once. */
+const MOST_WAITING = 3;
 
 export class Reveal {
   #stage;
@@ -48,12 +43,21 @@ export class Reveal {
   #score = part('b', 'reveal-score');
   #move = part('span', 'reveal-move');
   #rank = part('b', 'reveal-rank');
+  #numbers = new Intl.NumberFormat(language);
   /** The list at the end of the step that is shown; null: none. @type {Snapshot | null} */
   #target = null;
-  /** The step that is shown, and its scores in a row. @type {(Step & { gap: string }) | null} */
+  /** The step that is shown, and its scores in a row. @type {(Step & { gap: string, frozen: Snapshot['frozen'] }) | null} */
   #step = null;
+  /** The steps that follow it. @type {{ before: Snapshot, now: Snapshot, step: Step }[]} */
+  #waiting = [];
+  /** Of a freeze that is over by the end of these steps: one more may follow. @type {Snapshot['frozen']} */
+  #frozen;
   /** The row of the member has its new place. */
   #landed = false;
+  /** And it has been there long enough for the next step. */
+  #isRead = false;
+  /** The reader has scrolled during the step. */
+  #isScrolled = false;
   /** The row that stands out. @type {Row | undefined} */
   #row;
   /** Steps were shown since the board froze. */
@@ -66,7 +70,8 @@ export class Reveal {
   /** @param {Stage} stage */
   constructor(stage) {
     this.#stage = stage;
-    this.#banner.append(this.#name, ' ', this.#before, ' ', this.#score, ' ', this.#move, ' ', this.#rank);
+    const places = part('span', 'reveal-places', this.#move, ' ', this.#rank);
+    this.#banner.append(this.#name, ' ', part('span', 'reveal-figures', this.#before, ' ', this.#score, ' ', places));
     this.#banner.hidden = true;
     // A text for screen readers says the same.
     this.#banner.ariaHidden = 'true';
@@ -74,6 +79,7 @@ export class Reveal {
     root.querySelector('[part=header]')?.append(this.#banner);
     // After the sheet of the element, and before those of a page of this server.
     root.adoptedStyleSheets.splice(1, 0, sheet);
+    for (const type of ['wheel', 'touchmove']) addEventListener(type, () => (this.#isScrolled = true), { passive: true });
   }
 
   /** A step is shown. */
@@ -87,22 +93,31 @@ export class Reveal {
    * @returns {boolean} whether the list is shown in steps; else the element takes it as it is
    */
   take(shown, now) {
-    const target = this.#target;
-    if (target && isSame(target, now)) {
-      this.#target = now;
-      if (this.#landed) this.#land();
+    const waits = this.#waiting.at(-1);
+    const last = waits?.now ?? this.#target;
+    if (last && isSame(last, now)) {
+      if (!now.frozen) this.#frozen ??= last.frozen;
+      if (waits) waits.now = now;
+      else {
+        this.#target = now;
+        if (this.#landed) this.#land();
+      }
+      return true;
+    }
+    const before = last ?? shown;
+    const frozen = before?.frozen ?? this.#frozen;
+    const goesOn = before && before.period === now.period && before.epoch === now.epoch;
+    const step = goesOn && frozen && !document.hidden && stepOf(before, now);
+    if (step) {
+      const next = { before: { ...before, frozen }, now, step };
+      if (!this.#target || this.#isRead || this.#waiting.length === MOST_WAITING) this.stop();
+      this.#frozen = undefined;
+      this.#waiting.push(next);
+      if (!this.#target) this.#next();
       return true;
     }
     this.stop();
-    const before = target ?? shown;
-    if (!before || before.period !== now.period || before.epoch !== now.epoch) return false;
-    const { frozen } = before;
-    const step = frozen && !document.hidden && stepOf(before, now);
-    if (step) {
-      this.#target = now;
-      this.#show(before, step);
-      return true;
-    }
+    if (!goesOn) return false;
     if (!frozen || now.frozen) return false;
     /** @type {[number, () => void][]} */
     const result = this.#seen || (frozen.reveals === 'host' && this.#isPast(now)) ? [[END_MS, () => this.#end(now)]] : [];
@@ -116,13 +131,15 @@ export class Reveal {
     clearTimeout(this.#timer);
     this.#banner.hidden = true;
     this.#target = this.#step = null;
+    this.#waiting = [];
+    this.#frozen = undefined;
     this.#landed = false;
     this.mark();
   }
 
-  /** The element shows the end of the step at once. */
+  /** The element shows the end of the steps at once. */
   finish() {
-    const target = this.#target;
+    const target = this.#waiting.at(-1)?.now ?? this.#target;
     this.stop();
     if (target) this.#stage.take(target);
   }
@@ -132,7 +149,31 @@ export class Reveal {
     const row = this.#step ? this.#stage.list.rows.get(this.#step.entry.member) : undefined;
     if (row !== this.#row && this.#row) setAttribute(this.#row.element, 'data-revealed', false);
     this.#row = row;
-    if (row) setAttribute(row.element, 'data-revealed', this.#landed ? 'there' : '');
+    if (!row) return;
+    setAttribute(row.element, 'data-revealed', this.#landed ? 'there' : '');
+    this.#follow(row.element);
+  }
+
+  /**
+   * Keeps the row in view, unless the reader looks at something else.
+   *
+   * @param {HTMLElement} row
+   */
+  #follow(row) {
+    const { top, bottom } = this.#stage.element.getBoundingClientRect();
+    // A list that shows one of its lines at a time scrolls by itself.
+    const isClipped = row.getBoundingClientRect().bottom > bottom + 1;
+    if (this.#isScrolled || isClipped || top > innerHeight || bottom < 0) return;
+    row.scrollIntoView({ block: 'nearest', behavior: reducedMotion.matches ? 'instant' : 'smooth' });
+  }
+
+  /** Shows the step that has waited longest, if there is one. */
+  #next() {
+    const next = this.#waiting.shift();
+    if (!next) return;
+    this.#target = next.now;
+    this.#landed = this.#isRead = this.#isScrolled = false;
+    this.#show(next.before, next.step);
   }
 
   /**
@@ -140,17 +181,21 @@ export class Reveal {
    * @param {Step} step
    */
   #show(before, step) {
-    const { entry, old, from } = step;
+    const { entry, old, isNew, from } = step;
     const { element, take, dispatch, say } = this.#stage;
     const { exact } = this.#stage.now().formats;
-    const plain = this.#plainFormat(before);
-    const [was, is] = [old ? plain(old) : '', plain(entry)];
-    const gap = old ? `${was} → ${is}` : '';
-    this.#step = { ...step, gap };
+    const { gap: plain } = this.#stage.now().formats;
+    const columns = this.#columnFormat(before);
+    const written = columns ?? ((/** @type {Entry} */ other) => exact(other.score, other));
+    const [was, is] = [old ? written(old) : '', written(entry)];
+    const gap = old ? (columns ? `${was} → ${is}` : `${plain(old.score)} → ${plain(entry.score)}`) : '';
+    this.#step = { ...step, gap, frozen: before.frozen };
     this.#seen = true;
     setText(this.#name, entry.name || entry.member);
     setText(this.#before, was);
-    for (const later of [this.#score, this.#move, this.#rank]) setText(later, '');
+    const place = old ? this.#numbers.format(old.rank) : isNew ? phrase('new') : '';
+    setText(this.#move, place);
+    for (const later of [this.#score, this.#rank]) setText(later, '');
     this.#banner.removeAttribute('data-podium');
     this.#banner.hidden = false;
     const showScore = () => {
@@ -160,9 +205,8 @@ export class Reveal {
     };
     const land = () => {
       this.#landed = true;
-      const rise = old ? old.rank - entry.rank : 0;
-      setText(this.#move, rise ? (rise > 0 ? '▲' : '▼') + Math.abs(rise) : '');
-      setText(this.#rank, String(entry.rank));
+      setText(this.#move, place && old?.rank !== entry.rank ? `${place} →` : '');
+      setText(this.#rank, this.#numbers.format(entry.rank));
       setAttribute(this.#banner, 'data-podium', entry.rank <= FIRST && String(entry.rank));
       this.#land();
       const { name, member, score, rank } = entry;
@@ -182,7 +226,7 @@ export class Reveal {
       take({ ...before, top: list.map((other) => (other.member === entry.member ? { ...other, ...more } : other)) });
     };
     const way = placesOf(step);
-    takeAt(from, old ? { score: old.score, columns: old.columns } : {});
+    takeAt(from, { score: old?.score ?? null, columns: old?.columns });
     this.#run([
       [
         LOOK_MS,
@@ -191,21 +235,29 @@ export class Reveal {
           showScore();
         },
       ],
-      ...way.map((at, i) => {
+      ...timesOf(way).map((ms, i) => {
         /** @type {[number, () => void]} */
-        const act = [i === 0 ? SCORE_MS : way[i - 1] < FIRST ? FIRST_HOP_MS : HOP_MS, at === step.to ? land : () => takeAt(at, { gap })];
+        const act = [ms, way[i] === step.to ? land : () => takeAt(way[i], { gap })];
         return act;
       }),
     ]);
   }
 
-  /** The element has the list of after, in which the member still shows its scores of before and after. */
+  /** The element has the list of after, in which the member still shows its scores of before and after. It looks frozen to the end. */
   #land() {
     const [step, target] = [this.#step, this.#target];
     if (!step || !target) return;
-    const { entry, gap } = step;
-    this.#stage.take({ ...target, top: target.top.map((other) => (other.member === entry.member ? { ...other, gap } : other)) });
-    this.#run([[target.frozen ? LANDED_MS : END_MS, () => this.#end(target)]]);
+    const { entry, gap, frozen } = step;
+    this.#stage.take({ ...target, frozen, top: target.top.map((other) => (other.member === entry.member ? { ...other, gap } : other)) });
+    this.#isRead = false;
+    const read = () => {
+      this.#isRead = true;
+      this.#next();
+    };
+    this.#run([
+      [READ_MS, read],
+      [(target.frozen ? LANDED_MS : END_MS) - READ_MS, () => this.#end(target)],
+    ]);
   }
 
   /** @param {Snapshot} list */
@@ -228,12 +280,11 @@ export class Reveal {
 
   /**
    * @param {Snapshot} list
-   * @returns {(entry: Entry) => string} writes a score in little room, as of columns only the values
+   * @returns {((entry: Entry) => string) | undefined} writes the values of columns, without their names
    */
-  #plainFormat({ info }) {
+  #columnFormat({ info }) {
     const columns = info?.columns?.map(({ name, display }) => ({ name, format: scoreFormat({ ...display, unit: undefined }) }));
-    const { gap } = this.#stage.now().formats;
-    return ({ score, columns: values }) => columns?.map(({ name, format }) => format(values?.[name] ?? 0)).join(' · ') ?? gap(score);
+    return columns && (({ columns: values }) => columns.map(({ name, format }) => format(values?.[name] ?? 0)).join(' · '));
   }
 
   /** @param {[ms: number, show: () => void][]} acts */
@@ -256,13 +307,13 @@ export class Reveal {
 /**
  * @param {Snapshot} before
  * @param {Snapshot} now
- * @returns {boolean} whether the two have the same standings
+ * @returns {boolean} whether the two have the same standings, as far as both list them: a page may ask for more rows
  */
 function isSame(before, now) {
   return (
     before.period === now.period &&
     before.epoch === now.epoch &&
-    before.top.length === now.top.length &&
-    before.top.every(({ member, score }, i) => member === now.top[i].member && score === now.top[i].score)
+    before.total === now.total &&
+    before.top.every(({ member, score }, i) => !now.top[i] || (member === now.top[i].member && score === now.top[i].score))
   );
 }

@@ -88,7 +88,7 @@ export class Show {
     const tells = !this.#reveal?.isOn;
     if (tells) this.#announcer.update([before?.[0], top[0]], [ownBefore, own], formats.exact);
     if (!before) return;
-    this.#moves.mark(moved);
+    if (tells) this.#moves.mark(moved);
     this.#dispatchChanges(before, top);
     if (own && ownBefore) this.#dispatchOwn(ownBefore.rank, own, top, around);
     if (tells) this.#moments.update(before, top, formats.gap);

@@ -5,10 +5,20 @@
  *
  * @import {Entry, Snapshot} from './rankcast.js'
  *
- * entry: the member that is revealed; old: its entry of before; null: the list did not have it; from, to: its places, from 0
- * @typedef {{ entry: Entry, old: Entry | null, from: number, to: number }} Step
+ * entry: the member that is revealed; old: its entry of before; null: the list did not have it; isNew: nor did the board; from, to: its
+ * places, from 0
+ * @typedef {{ entry: Entry, old: Entry | null, isNew: boolean, from: number, to: number }} Step
  */
 
+/** How long the row of the member stands out before its score changes, and then before it moves. */
+export const LOOK_MS = 1_200;
+const SCORE_MS = 1_100;
+/** A place on the way takes a glide and a rest, which is longer at the first three. */
+const HOP_MS = 520;
+const FIRST_HOP_MS = 850;
+export const FIRST = 3;
+/** How long the new place is there to be read before the next step. */
+export const READ_MS = 1_200;
 /** A longer way passes several places at once, and the last ones one by one. */
 const HOPS = 8;
 
@@ -26,16 +36,16 @@ export function stepOf(before, now) {
   const listed = new Set(now.top.map(({ member }) => member));
   const gone = before.top.filter(({ member }) => !listed.has(member));
   const was = old.get(entry.member);
-  if (was) return gone.length ? null : { entry, old: was, from: before.top.indexOf(was), to };
+  if (was) return gone.length ? null : { entry, old: was, isNew: false, from: before.top.indexOf(was), to };
   // A member that enters the list joins the board, or pushes out the last one. Otherwise it follows one that left.
   const joins = now.total > before.total;
   const last = before.top.length - 1;
   if (gone.length > 1 || (gone[0] && gone[0] !== before.top[last]) || (!joins && (!gone.length || to === last))) return null;
-  return { entry, old: null, from: gone.length ? last : before.top.length, to };
+  return { entry, old: null, isNew: joins, from: gone.length ? last : before.top.length, to };
 }
 
 /**
- * @param {Step} step
+ * @param {{ from: number, to: number }} step
  * @returns {number[]} the places of the way after the first one; the last is that of the step
  */
 export function placesOf({ from, to }) {
@@ -46,6 +56,22 @@ export function placesOf({ from, to }) {
     const left = way <= HOPS ? hops - 1 - i : Math.ceil(way * ((hops - 1 - i) / hops) ** 2);
     return to + Math.sign(from - to) * left;
   });
+}
+
+/**
+ * @param {number[]} way
+ * @returns {number[]} how long it takes to each place of the way, ms
+ */
+export function timesOf(way) {
+  return way.map((_, i) => (i === 0 ? SCORE_MS : way[i - 1] < FIRST ? FIRST_HOP_MS : HOP_MS));
+}
+
+/**
+ * @param {{ from: number, to: number }} step
+ * @returns {number} how long the step is shown before the next one, ms
+ */
+export function lengthOf(step) {
+  return timesOf(placesOf(step)).reduce((sum, ms) => sum + ms, LOOK_MS + READ_MS);
 }
 
 /**
