@@ -7,6 +7,8 @@ export class Autoplay {
   #onChange;
   /** Between two steps, s. */
   pace = 10;
+  /** How long it waits this time, ms. */
+  ms = 0;
   isOn = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -20,11 +22,14 @@ export class Autoplay {
     this.#onChange = onChange;
   }
 
-  /** @param {number} pace s */
-  start(pace) {
+  /**
+   * @param {number} pace s
+   * @param {number} least that it waits the first time, ms
+   */
+  start(pace, least) {
     this.pace = pace;
     this.isOn = true;
-    this.wait();
+    this.wait(least);
   }
 
   stop() {
@@ -33,11 +38,16 @@ export class Autoplay {
     this.#onChange();
   }
 
-  /** Begins the pause anew: a step was taken. */
-  wait() {
+  /**
+   * Begins the pause anew: a step was taken.
+   *
+   * @param {number} least ms
+   */
+  wait(least) {
     if (!this.isOn) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#step(), this.pace * 1_000);
+    this.ms = Math.max(this.pace * 1_000, least);
+    this.#timer = setTimeout(() => this.#step(), this.ms);
     this.#onChange();
   }
 }

@@ -37,6 +37,8 @@ export class Host {
   #poll;
   #autoplay;
   #hasRevealed = false;
+  /** Counts down. @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
 
   /**
    * @param {HTMLElement} view
@@ -61,7 +63,10 @@ export class Host {
     this.#steps = new Steps(board, () => this.#render());
     this.#autoplay = new Autoplay(() => this.#step(), () => this.#render());
     this.#poll = repeat(POLL_MS, (stop) => this.#steps.load(stop), signal);
-    signal.addEventListener('abort', () => this.#autoplay.stop());
+    signal.addEventListener('abort', () => {
+      this.#autoplay.stop();
+      clearTimeout(this.#timer);
+    });
     this.#next.addEventListener('click', ({ detail }) => {
       if (detail < 2) this.#step(); // not for the second click of two
     });
@@ -71,7 +76,7 @@ export class Host {
     byId('auto', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
       if (this.#autoplay.isOn) this.#autoplay.stop();
-      else this.#autoplay.start(this.#pace.valueAsNumber);
+      else this.#autoplay.start(this.#pace.valueAsNumber, this.#steps.wait);
     });
     byId('all', HTMLButtonElement).addEventListener('click', () => this.#askForAll());
     this.#render();
@@ -87,7 +92,7 @@ export class Host {
     if (!(await this.#steps.next())) return;
     this.#hasRevealed ||= !this.#steps.problem;
     if (this.#steps.problem || this.#steps.left === 0) this.#autoplay.stop();
-    else this.#autoplay.wait();
+    else this.#autoplay.wait(this.#steps.wait);
     this.#poll.start();
   }
 
@@ -120,17 +125,22 @@ export class Host {
   }
 
   #render() {
-    const { entries, isBusy, last, left, frozen, problem } = this.#steps;
+    const { entries, isBusy, last, left, frozen, problem, wait } = this.#steps;
     const [entry, ...later] = entries ?? [];
     const isOver = entries?.length === 0;
     setText(this.#part('state'), this.#stateText());
     for (const name of ['next', 'tools', 'hint']) this.#part(name).hidden = isOver;
     this.#next.hidden = isOver;
     // It keeps the focus while a step is under way.
-    setAttribute(this.#next, 'aria-disabled', (isBusy || !entry) && 'true');
-    setText(this.#next, isBusy ? 'Revealing …' : left > 1 ? 'Next' : 'Reveal the last one');
+    setAttribute(this.#next, 'aria-disabled', (isBusy || !entry || wait > 0) && 'true');
+    const seconds = Math.ceil(wait / 1_000);
+    setText(this.#next, isBusy ? 'Revealing …' : seconds ? `Next in ${seconds} …` : left > 1 ? 'Next' : 'Reveal the last one');
+    clearTimeout(this.#timer);
+    if (seconds) this.#timer = setTimeout(() => this.#render(), wait - (seconds - 1) * 1_000);
+    byId('all', HTMLButtonElement).disabled = !entry;
+    this.#play.disabled = !entry && !this.#autoplay.isOn;
     setAttribute(this.#next, 'data-waits', this.#autoplay.isOn && !isBusy && entry !== undefined && '');
-    this.#next.style.setProperty('--pace', `${this.#autoplay.pace}s`);
+    this.#next.style.setProperty('--pace', `${this.#autoplay.ms}ms`);
     setText(this.#play, this.#autoplay.isOn ? 'Pause' : 'Play');
     setText(this.#part('note'), last ? `Revealed: ${nameOf(last)} ${this.#outcome(last)}.` : '');
     this.#part('problem').replaceChildren(...(problem ? [problemNote(problem), createElement('p', '', LOST)] : []));
@@ -139,8 +149,9 @@ export class Host {
       this.#portrait.render(entry.member, nameOf(entry), entry.avatar);
       setText(this.#part('name'), nameOf(entry));
       setText(this.#part('member'), entry.name ? entry.member : '');
-      this.#renderPlace('before', entry.public, 'not on the board yet');
-      this.#renderPlace('after', entry.pending, 'leaves the board');
+      this.#renderPlace('before', 'No.', entry.public, 'not on the board yet');
+      // Others that are revealed later may pass it.
+      this.#renderPlace('after', 'in the end No.', entry.pending, 'leaves the board');
     }
     this.#part('then').hidden = later.length === 0;
     this.#part('list').replaceChildren(...later.map((other) => this.#newItem(other)));
@@ -162,12 +173,13 @@ export class Host {
 
   /**
    * @param {string} name
+   * @param {string} at
    * @param {Place | null} place
    * @param {string} none
    */
-  #renderPlace(name, place, none) {
+  #renderPlace(name, at, place, none) {
     const [rank, score] = this.#part(name).querySelectorAll('dd');
-    setText(rank, place?.rank ? `No. ${numbers.format(place.rank)}` : '–');
+    setText(rank, place?.rank ? `${at} ${numbers.format(place.rank)}` : '–');
     setText(score, place ? this.#exact(place.score, place) : none);
   }
 

@@ -8,9 +8,11 @@
  * @typedef {{ rank: number | null, score: number, columns?: { [name: string]: number } }} Place
  * @typedef {{ member: string, name?: string, avatar?: string, public: Place | null, pending: Place | null }} Pending
  * rank, score: null if the member has left
- * @typedef {{ member: string, name?: string, rank: number | null, score: number | null, columns?: { [name: string]: number } }} Revealed
+ * @typedef {{ member: string, name?: string, rank: number | null, score: number | null, columns?: { [name: string]: number },
+ *   previous: Place | null }} Revealed
  */
 
+import { lengthOf } from '../../kit/steps.js';
 import { request } from '../console/api.js';
 import { encodeSegment } from '../shared/links.js';
 
@@ -18,6 +20,8 @@ import { encodeSegment } from '../shared/links.js';
 const LISTED = 8;
 /** A second press within this time, as of a double click or of a worn remote, is none. */
 const SETTLE_MS = 800;
+/** The places of a list of ten, and that below it from which a member enters. */
+const PLACES = 11;
 
 export class Steps {
   #path;
@@ -34,6 +38,8 @@ export class Steps {
   problem = undefined;
   isBusy = false;
   #pressedAt = -Infinity;
+  /** When everybody has seen the last step. */
+  #seenAt = -Infinity;
 
   /**
    * @param {string} board
@@ -42,6 +48,11 @@ export class Steps {
   constructor(board, onChange) {
     this.#path = `v1/boards/${encodeSegment(board)}`;
     this.#onChange = onChange;
+  }
+
+  /** How long everybody still watches the last step, ms. */
+  get wait() {
+    return Math.max(0, this.#seenAt - performance.now());
   }
 
   /** @param {AbortSignal} [signal] */
@@ -54,14 +65,14 @@ export class Steps {
   }
 
   /**
-   * Reveals what comes next, unless a step is under way or has just been taken.
+   * Reveals what comes next, unless a step is under way, or everybody still watches the last one.
    *
    * @returns {Promise<boolean>} whether it was asked for; `problem` says why it may not have happened
    */
   async next() {
     const [next] = this.entries ?? [];
     const now = performance.now();
-    if (!next || this.isBusy || now - this.#pressedAt < SETTLE_MS) return false;
+    if (!next || this.isBusy || this.wait > 0 || now - this.#pressedAt < SETTLE_MS) return false;
     this.#pressedAt = now;
     await this.#send({ members: [next.member] });
     return true;
@@ -85,6 +96,8 @@ export class Steps {
     try {
       const { revealed, left, frozen } = await request('POST', `${this.#path}/reveal`, { body });
       this.last = revealed.length === 1 ? revealed[0] : null;
+      const to = this.last?.rank ?? PLACES;
+      if (to < PLACES) this.#seenAt = performance.now() + lengthOf({ from: Math.min(this.last?.previous?.rank ?? PLACES, PLACES), to });
       this.left = left;
       this.frozen = frozen;
       // What the host saw is public now. The next answer says what comes next.

@@ -78,24 +78,24 @@ func TestHostRevealsTheResults(t *testing.T) {
 		p.signInAsHost(host),
 		becomes(textOf(".host-title"), "Talent show"),
 		becomes(hostState, "Standings are frozen since then. 3 left to reveal."),
-		becomes(hostNext, "Eva | – | not on the board yet | No. 4 | 35 pts"),
+		becomes(hostNext, "Eva | – | not on the board yet | in the end No. 4 | 35 pts"),
 		becomes(`page.texts('.host-list li')`, "a10 pts → 60 pts | c30 pts → 50 pts"),
 		holds(noSideways),
 
 		script(`var next = document.querySelector('#next'); next.click(); next.click()`),
-		becomes(hostNext, "a | No. 5 | 10 pts | No. 1 | 60 pts"),
+		becomes(hostNext, "a | No. 5 | 10 pts | in the end No. 1 | 60 pts"),
 		becomes(textOf(".host-note"), "Revealed: Eva is No. 2 with 35 pts."),
 		script(`next.dispatchEvent(new MouseEvent('click', {bubbles: true, detail: 2}))`),
 
 		chromedp.Reload(),
-		becomes(hostNext, "a | No. 5 | 10 pts | No. 1 | 60 pts"),
+		becomes(hostNext, "a | No. 5 | 10 pts | in the end No. 1 | 60 pts"),
 		becomes(hostState, "Standings are frozen since then. 2 left to reveal."),
 		script(`var key = repeat =>
 			document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'PageDown', bubbles: true, repeat}))`),
 		script(`key(true); document.querySelector('#pace').focus(); key(false); document.querySelector('#next').focus()`),
 		becomes(hostState, "Standings are frozen since then. 2 left to reveal."),
 		script(`key(false); key(true); key(true)`),
-		becomes(hostNext, "c | No. 4 | 30 pts | No. 2 | 50 pts"),
+		becomes(hostNext, "c | No. 4 | 30 pts | in the end No. 2 | 50 pts"),
 		becomes(textOf("#next"), "Reveal the last one"),
 		becomes(`page.rows().join('')`, "abecd"),
 		// A step that was not answered is taken again with the same member.
