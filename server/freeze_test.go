@@ -183,3 +183,21 @@ func TestFreezeRefusals(t *testing.T) {
 		require.NotContains(t, n.Do("GET", "/v1/audit", "").Body, "freeze")
 	})
 }
+
+// A reveal, and what is pending, have the columns of scores.
+func TestRevealOfColumns(t *testing.T) {
+	servertest.With(servertest.Config{}, definition.Board{Name: "contest", Reveal: definition.RevealHost, Columns: definition.Columns{
+		{Name: "solved", Max: 3}, {Name: "penalty", Order: definition.Asc, Max: 99}}}).OnEngines(t, func(t *testing.T, n *servertest.Node) {
+		n.Require(200, "POST", "/v1/boards/contest/scores", `{"member":"a","columns":{"solved":1,"penalty":10}}`)
+		n.Require(200, "POST", "/v1/boards/contest/freeze", `{"reason":"the last hour"}`)
+		a := n.Require(200, "POST", "/v1/boards/contest/scores", `{"member":"a","columns":{"solved":1,"penalty":5}}`)
+		require.JSONEq(t, `{"board":"contest","member":"a","frozen":true}`, a.Body)
+		public := `{"rank":1,"score":90,"columns":{"solved":1,"penalty":10}}`
+		pending := `{"rank":1,"score":185,"columns":{"solved":2,"penalty":15}}`
+		a = n.Require(200, "GET", "/v1/boards/contest/pending", "")
+		require.Contains(t, a.Body, `"entries":[{"member":"a","public":`+public+`,"pending":`+pending+`}]`)
+		a = n.Require(200, "POST", "/v1/boards/contest/reveal", `{"members":["a"]}`)
+		require.JSONEq(t, `{"board":"contest","period":"","revealed":[{"rank":1,"member":"a","score":185,"columns":{"solved":2,"penalty":15},
+			"previous":`+public+`}],"left":0}`, a.Body)
+	})
+}
