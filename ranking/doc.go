@@ -128,6 +128,12 @@
 // these boards erases all members of the kind that wait. Erasures have an agenda of their own, so
 // they delay no other housekeeping. Each act of a moderator is recorded in the audit.
 //
+// # Freeze and reveal
+//
+// While a board-period is frozen (freeze*.go), apply.lua writes to what is pending: keys of their own, whose head is in
+// lua/freeze.lua. All that reads the public board needs no filter. A reveal moves sort keys as they are, so arrival order stays. The
+// period is final, and settled, once nothing is pending: housekeeping reveals what a host has left.
+//
 // # Nodes and Redis
 //
 // Each node stores a report of itself every two seconds (node.go), which all nodes read. [Store.Masters] reads the state of
