@@ -131,7 +131,7 @@ func (b *board) resolveName(period string) {
 		}
 	}
 	byName := b.requestedName == b.name
-	// A page that the view has discarded has to be read again, as one that is older than the last message about a freeze.
+	// The board reads a page again that the view has discarded, or that is older than the last message about a freeze.
 	b.resolved = (byName || !p.Final) && p.Final == b.view.Final() && (p.Epoch != b.freezeAt.Epoch || p.Seq >= b.freezeAt.Seq)
 	if b.rolloverDue = (time.Time{}); p.Left > 0 {
 		b.rolloverDue = b.pageFetch.arrivedAt.Add(max(p.Left, minPeriodLeft))

@@ -153,7 +153,7 @@ func TestFreezeAtTheEndOfAPeriod(t *testing.T) {
 	})
 }
 
-// A period of which nothing is pending is final as soon as it ends.
+// A period with nothing pending is final as soon as it ends.
 func TestNothingIsPendingAtTheEnd(t *testing.T) {
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.freezes = 3 * time.Second

@@ -76,7 +76,7 @@ func (h *Hub) differs(c seqChecked) bool {
 	return c.hasOtherColumns() || kind != c.before.kind || kind != "" && h.source.Profiled(kind) != c.before.profiled
 }
 
-// hasOtherColumns reports whether the board has been defined with other columns than the view shows.
+// hasOtherColumns reports whether the definition of the board has other columns than the view shows.
 func (c *seqChecked) hasOtherColumns() bool {
 	return c.redis.Kind != "" && !c.redis.Columns.Equal(c.before.columns)
 }

@@ -97,35 +97,7 @@ func (s *Store) Freeze(ctx context.Context, board string, by Moderator) (Head, e
 	if err := s.checkEventsOf(ctx, m); err != nil {
 		return Head{}, err
 	}
-	frozen := false
-	err = s.byDefinition(ctx, m, func(d *definitions, m resolved, until int64) (again bool, err error) {
-		span := m.compiled.Span(s.catalog.clock.now())
-		if m.period.Name != span.Name {
-			return true, nil
-		}
-		if _, err := s.registerInstance(ctx, d, m.Instance, m.compiled, span.End(), listedPublic); err != nil {
-			return false, err
-		}
-		args := append(scriptHead(m.compiled, m.keys, m.Instance, m.period.Name), until, span.End(), span.FreezesAt(m.compiled.Freeze),
-			m.compiled.Shape, joined(span.From, span.Length)+" "+newEpoch(), joined(span.Opens, span.Closes),
-			d.hidden.revision, m.compiled.Kind)
-		r := script.Freeze.Run(ctx, s.rdb, m.keys.Head(), args)
-		switch r.Text() {
-		case "stale":
-			return true, r.Err
-		case "ended":
-			return false, notOpen(m.compiled.UpdateTimes())
-		case "shape":
-			return false, errOtherShape(m.Instance)
-		}
-		since := r.Number()
-		frozen = r.Number() == 1
-		if r.Err == nil && m.compiled.RevealedBy() == definition.RevealHost {
-			// Housekeeping reveals what the host has not.
-			err = s.schedule(ctx, s.keys.Agenda(), notLater, m.compiled.RevealsAt(m.period, since), m.Instance)
-		}
-		return false, cmp.Or(r.Err, err)
-	})
+	frozen, err := s.freezePeriod(ctx, board)
 	if err != nil {
 		return Head{}, fmt.Errorf("freeze board %q: %w", board, err)
 	}
@@ -193,41 +165,51 @@ func (s *Store) checkEventsOf(ctx context.Context, m resolved) error {
 	return nil
 }
 
-// errOtherShape is the error of an act on data of an earlier definition.
-func errOtherShape(instance string) error {
-	return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first", instance)
-}
-
-// byDefinition calls do by definitions whose lease goes on until a time, in µs since 1970. It calls do again, by newer definitions and a
-// newer clock, as long as do asks for it.
-func (s *Store) byDefinition(ctx context.Context, m resolved,
-	do func(d *definitions, m resolved, until int64) (again bool, err error)) error {
+// freezePeriod freezes the period that is open. It reports whether that period was not frozen before.
+func (s *Store) freezePeriod(ctx context.Context, board string) (frozen bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
+	n, err := definition.ParseName(board)
+	if err != nil {
+		return false, err
+	}
 	for range maxAttempts {
 		d, until, err := s.leasedDefinitions(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
-		n, err := definition.ParseName(m.Name)
+		now := s.catalog.clock.now()
+		m, err := d.resolve(n, now)
 		if err != nil {
-			return err
+			return false, err
 		}
-		now, err := d.resolve(n, s.catalog.clock.now())
-		if err != nil {
-			return err
+		rule, span, k := m.compiled, m.compiled.Span(now), s.keys.Board(m.Instance, m.period.Name)
+		if _, err := s.registerInstance(ctx, d, m.Instance, rule, span.End(), listedPublic); err != nil {
+			return false, err
 		}
-		now.Name = m.Name
-		s.setKeys(&now)
-		again, err := do(d, now, until)
-		if err != nil || !again {
-			return err
+		args := append(scriptHead(rule, k, m.Instance, m.period.Name), until, span.End(), span.FreezesAt(rule.Freeze), rule.Shape,
+			joined(span.From, span.Length)+" "+newEpoch(), joined(span.Opens, span.Closes), d.hidden.revision, rule.Kind)
+		r := script.Freeze.Run(ctx, s.rdb, k.Head(), args)
+		switch r.Text() {
+		case "stale":
+			if _, err := s.catalog.readNewer(ctx, d); err != nil {
+				return false, err
+			}
+			continue
+		case "ended":
+			return false, notOpen(rule.UpdateTimes())
+		case "shape":
+			return false, errOtherShape(m.Instance)
 		}
-		if _, err := s.catalog.readNewer(ctx, d); err != nil {
-			return err
+		since := r.Number()
+		frozen = r.Number() == 1
+		if r.Err == nil && rule.RevealedBy() == definition.RevealHost {
+			// Housekeeping reveals what the host has not.
+			err = s.schedule(ctx, s.keys.Agenda(), notLater, rule.RevealsAt(m.period, since), m.Instance)
 		}
+		return frozen, cmp.Or(r.Err, err)
 	}
-	return fmt.Errorf("%w: the definitions change too often, or the board's periods pass too fast", definition.ErrUnavailable)
+	return false, fmt.Errorf("%w: the definitions change too often", definition.ErrUnavailable)
 }
 
 // freezeOf reads the state of a freeze.

@@ -87,9 +87,7 @@ func (s *Store) readPending(ctx context.Context, rule *definition.Compiled, inst
 		}
 	}
 	p := k.Pending()
-	r := script.Pending.Run(ctx, s.rdb, []string{k.Members, k.Meta, k.Distinct, p.Members, p.Public, p.New}, args)
-	r.Number() // Redis's clock
-	r.Text()   // the state of the freeze: the caller reads it with the head
+	r := script.Pending.Run(ctx, s.rdb, []string{k.Members, k.Distinct, p.Members, p.Public, p.New}, args)
 	page := PendingPage{Pending: r.Number()}
 	for r.More() && r.Err == nil {
 		e := PendingEntry{Member: r.Text()}

@@ -27,7 +27,6 @@ type Reveals struct {
 	List  []Revealed // the members that became public, in the order of the call; of RevealAll the last MaxRevealed of them
 	Count int64      // number of members that became public
 	Left  int64      // members that are still pending
-	Kind  string     // of the members
 }
 
 // Reveal makes the pending scores of members of a frozen board public, 1 to MaxRevealed, each as one change in the order of the call.
@@ -101,7 +100,6 @@ func (s *Store) reveal(ctx context.Context, board string, by Moderator, action s
 		}
 	}
 	v.done.Head, err = s.headOf(ctx, board)
-	v.done.Kind = m.compiled.Kind
 	return v.done, err
 }
 

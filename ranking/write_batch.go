@@ -209,10 +209,14 @@ func (b *boardBatch) exhausted() error {
 	case "stale", "behind":
 		return fmt.Errorf("%w: the definitions change too often, or the clocks of the Redis masters differ by seconds", definition.ErrUnavailable)
 	case "shape":
-		return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first",
-			b.instance)
+		return errOtherShape(b.instance)
 	}
 	return fmt.Errorf("%w: the board's periods pass too fast, or callers keep deleting and creating the board", definition.ErrUnavailable)
+}
+
+// errOtherShape is the error of a write to data of an earlier definition.
+func errOtherShape(instance string) error {
+	return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first", instance)
 }
 
 // takeReplies takes the replies for batches, and finds out what their next calls need.

@@ -364,19 +364,13 @@ func (e Event) CheckBoards(defined map[string]Board, there map[string]bool) erro
 			return Invalid(path+field, reason)
 		}
 	}
-	if i, reason := e.freezeFault(defined); reason != "" {
-		return Invalid(ItemPath("updates", i)+".board", reason)
-	}
-	return nil
+	return fault(e.freezeFault(defined))
 }
 
 // FreezeConflict says why a board cannot be as defined while the event updates it; "" if it can.
 func (e Event) FreezeConflict(defined map[string]Board) string {
-	i, reason := e.freezeFault(defined)
-	if reason != "" {
-		reason = ItemPath("updates", i) + ".board " + reason
-	}
-	return reason
+	field, reason := e.freezeFault(defined)
+	return strings.TrimSpace(field + " " + reason)
 }
 
 // Conflict says why the board d can never take the update: the type of board ("union" or

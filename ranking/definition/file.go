@@ -151,7 +151,7 @@ func (d Board) LocateInFile(err error) error { return locateInFile(SectionBoards
 // name of its event.
 func (e Event) LocateInFile(err error) error {
 	fe, ok := errors.AsType[*FieldError](err)
-	if ok && !e.inObject && e.Sender == "" && e.IDs == 0 && e.Show == nil && len(e.Rules) == 0 {
+	if ok && !e.inObject && e.Sender == "" && e.IDs == 0 && e.FreezeFeed == "" && e.Show == nil && len(e.Rules) == 0 {
 		if item, is := strings.CutPrefix(fe.Field, "updates"); is {
 			return &FieldError{Field: FieldPath(SectionEvents, e.Name) + item, Reason: fe.Reason, Kind: fe.Kind}
 		}

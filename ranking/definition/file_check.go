@@ -40,9 +40,7 @@ func (defs Set) CheckReferences() (missing []*FieldError, err error) {
 				errs = append(errs, e.LocateInFile(Invalid(path+field, reason)))
 			}
 		}
-		if i, reason := e.freezeFault(defined); reason != "" {
-			errs = append(errs, e.LocateInFile(Invalid(ItemPath("updates", i)+".board", reason)))
-		}
+		errs = append(errs, e.LocateInFile(fault(e.freezeFault(defined))))
 	}
 	return missing, errors.Join(errs...)
 }

@@ -127,8 +127,8 @@ func (d *Board) SameFreeze(other Board) bool {
 }
 
 // freezeFault finds an update of a board that does not freeze with another board of the event. Its sums would tell what the other one
-// keeps back. i is the index of the update; reason is "" if there is none.
-func (e Event) freezeFault(defined map[string]Board) (i int, reason string) {
+// keeps back. field is that of the update, such as updates[1].board; both results are "" if there is none.
+func (e Event) freezeFault(defined map[string]Board) (field, reason string) {
 	for _, frozen := range e.Updates {
 		d, there := defined[frozen.Slot()]
 		if !there || d.Freeze == 0 || d.FreezeOthers == OthersOpen {
@@ -136,12 +136,12 @@ func (e Event) freezeFault(defined map[string]Board) (i int, reason string) {
 		}
 		for i, u := range e.Updates {
 			if other, there := defined[u.Slot()]; there && !d.SameFreeze(other) {
-				return i, fmt.Sprintf("is for %s, which does not freeze with %s, so that its scores would tell those that %s keeps back: "+
+				return ItemPath("updates", i) + ".board", fmt.Sprintf("is for %s, which does not freeze with %s, so that its scores would tell those that %s keeps back: "+
 					"want the same period, ends, freeze and reveal for both, or freeze_others: open for %s", other.Name, d.Name, d.Name, d.Name)
 			}
 		}
 	}
-	return 0, ""
+	return "", ""
 }
 
 // FreezesAt is when the span freezes that ends with a freeze of a length, in µs since 1970; 0: never.

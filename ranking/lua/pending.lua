@@ -1,25 +1,24 @@
 -- Reads a page of what is pending on a frozen board-period, see freeze.lua. Follows lib/order.lua and lib/place.lua.
 --
 -- KEYS  1 sorted set   members
---       2 hash         meta: frozen
---       3 sorted set   with ties dense, the distinct scores, see board.lua
---       4 sorted set   pending members
---       5 sorted set   those of them that the public board has, by their public keys
---       6 sorted set   the others, by the keys in 4
+--       2 sorted set   with ties dense, the distinct scores, see board.lua
+--       3 sorted set   pending members
+--       4 sorted set   those of them that the public board has, by their public keys
+--       5 sorted set   the others, by the keys in 3
 -- ARGV  1 ties         see board.lua
 --       2 order        'reveal': members without a public place first, and then from the last place upwards, new members by the
 --                      places that they will have; 'rank': by the places
 --                      that the members will have
 --       3 limit        entries at most, 1 to 1,000
 --       4 key, 5 member   after which the page begins; '': at the first. In the order 'reveal' the key of a new member is 'new'
--- Result {now, frozen or '', number of pending members, then five for each entry:
+-- Result {number of pending members, then five for each entry:
 --           member
 --           public key, and the rank; '': none
 --           pending key, and the rank that the member would have if all were public; '': it will have left. With ties dense the rank
 --           is ''}
 -- Cost   O(log n) an entry
 
-local members, meta, distinct, pending, publics, newcomers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local members, distinct, pending, publics, newcomers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local ties, order, limit, key, member = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local GONE = 2 ^ 60
 
@@ -33,10 +32,7 @@ local function before(set, key, member)
   return place_after(set, key, member)
 end
 
-local time = call('TIME')
-local total = call('ZCARD', pending)
-local answer = {format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])), call('HGET', meta, 'frozen') or '', total}
-local rows = {}
+local answer, rows = {call('ZCARD', pending)}, {}
 
 -- Adds members of a set from behind: those before the position stop, as many as the page still takes.
 local function add(set, stop)

@@ -53,9 +53,8 @@ local function take_data(member)
   return data
 end
 
--- Brings a member to its key. Returns its rank and its score; '-' for none.
-local function show(member, key, hide)
-  local public = call('ZSCORE', members, member)
+-- Brings a member from its public key, or false, to a key. Returns its rank and its score; '-' for none.
+local function show(member, public, key, hide)
   if tonumber(key) >= GONE then
     call('HDEL', pending_datas, member)
     if public or call('ZSCORE', hiddens, member) then
@@ -82,7 +81,7 @@ for i = FIRST, #ARGV do
   if key then
     local public = call('ZSCORE', members, member)
     local old = public and format('%d %d', rank_of(member, public), score_of(public)) or '- -'
-    local rank, score = show(member, key, hides:byte(i - FIRST + 1) == 49) -- '1'
+    local rank, score = show(member, public, key, hides:byte(i - FIRST + 1) == 49) -- '1'
     result = (rank == '-' and rank or format('%d', rank)) .. ' ' .. (score == '-' and score or format('%d', score)) .. ' ' .. old
     revealed = true
     call('ZREM', pending, member)
@@ -95,7 +94,7 @@ local left = call('ZCARD', pending)
 if left == 0 and (rest or revealed) then
   local hidden = call('ZRANGE', pending_hiddens, 0, MOST - 1, 'WITHSCORES')
   for i = 1, #hidden, 2 do
-    show(hidden[i], hidden[i + 1], true)
+    show(hidden[i], call('ZSCORE', members, hidden[i]), hidden[i + 1], true)
     call('ZREM', pending_hiddens, hidden[i])
   end
   if call('ZCARD', pending_hiddens) == 0 then

@@ -7,8 +7,8 @@
         waits = call('ZSCORE', pending_hiddens, member)
         hidden = waits
       end
-      local key = waits or public or moderated and call('ZSCORE', hiddens, member)
-      local stays_out = not (public or moderated and call('ZSCORE', hiddens, member)) -- the public board has no key of the member
+      local there = public or moderated and call('ZSCORE', hiddens, member) -- the key that the public board-period has
+      local key = waits or there
       if key and tonumber(key) >= GONE then key = false end
       local data, held = '', ''
       if key then
@@ -31,7 +31,7 @@
       else
         if not score then
           leaving.note_left(member)
-          data, waits = '', stays_out and '' or format('%.0f', GONE)
+          data, waits = '', there and format('%.0f', GONE) or ''
         elseif score ~= had then -- reached now
           local s = sign * score + 0
           waits = ties == 'member' and format('%d', s) or key_of(pending, members, s, clock - from, span)

@@ -77,7 +77,7 @@ func numberIn(t *testing.T, text string) int {
 	return n
 }
 
-// A page says by column what a score is, and what is missing for the next place.
+// A page shows each column of a score, and by column what the next place takes.
 func TestPagesSayColumns(t *testing.T) {
 	t.Parallel()
 	p := withColumns(t)

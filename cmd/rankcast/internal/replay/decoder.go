@@ -286,7 +286,7 @@ func (rec *decoder) newUpdate(r record, f fields) (u client.Update, err error) {
 	return u, err
 }
 
-// scores are the fields of the score of an update, of which one at least is there.
+// scores holds the fields of the score of an update. At least one is there.
 func (rec *decoder) scores() []string {
 	if len(rec.Columns) > 0 {
 		return rec.Columns
