@@ -136,8 +136,9 @@ func (e Event) freezeFault(defined map[string]Board) (field, reason string) {
 		}
 		for i, u := range e.Updates {
 			if other, there := defined[u.Slot()]; there && !d.SameFreeze(other) {
-				return ItemPath("updates", i) + ".board", fmt.Sprintf("is for %s, which does not freeze with %s, so that its scores would tell those that %s keeps back: "+
-					"want the same period, ends, freeze and reveal for both, or freeze_others: open for %s", other.Name, d.Name, d.Name, d.Name)
+				return ItemPath("updates", i) + ".board", fmt.Sprintf(
+					"is for %s, which does not freeze with %s, so that its scores would tell those that %s keeps back: "+
+						"want the same period, ends, freeze and reveal for both, or freeze_others: open for %s", other.Name, d.Name, d.Name, d.Name)
 			}
 		}
 	}
