@@ -24,7 +24,7 @@ func TestEventsOverHTTP(t *testing.T) {
 			n.Require(201, "PUT", "/v1/boards/"+url.PathEscape(board), body)
 		}
 		require.Equal(t, 3, strings.Count(n.Do("GET", "/v1/boards/spring", "").Body, `"ends":"2020-06-01T00:00:00.000Z"`), "times have one form")
-		gift := `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans:{star}"},"updates":[{"board":"stars",` +
+		gift := `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans:{star}","title":{"en":"Star flowers"}},"updates":[{"board":"stars",` +
 			`"member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},{"board":"spring",` +
 			`"member":"{user}","score":1}]}`
 		require.Equal(t, "unknown_event event", code(n.Do("POST", "/v1/events/gift", `{}`)))
@@ -90,8 +90,9 @@ func TestEventsOverHTTP(t *testing.T) {
 			require.Equal(t, "events[4]", answer.Results[4].Error.Field)
 		}
 		// The rules of fields hold for everybody.
-		rules := strings.Replace(gift, `{"show"`, `{"sender":"user","fields":{"flowers":{"min":1,"max":99},"star":{"kind":"star"}},"show"`, 1)
+		rules := strings.Replace(gift, `{"show"`, `{"sender":"user","fields":{"flowers":{"min":1,"max":99,"choices":[1,9]},"star":{"kind":"star"}},"show"`, 1)
 		require.Equal(t, "invalid_request fields.flowers.max", code(n.Do("PUT", "/v1/events/gift", strings.Replace(rules, "99", "0", 1))))
+		require.Equal(t, "invalid_request fields.flowers.choices[1]", code(n.Do("PUT", "/v1/events/gift", strings.Replace(rules, "99", "8", 1))))
 		n.Require(200, "PUT", "/v1/events/gift", rules)
 		require.Equal(t, "out_of_range flowers", code(n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":100}`)))
 		require.Equal(t, "invalid_request star", code(n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":1}`)))

@@ -172,7 +172,7 @@ func (e Event) Normalize() (Event, error) {
 	if err := c.compileRules(e); err != nil {
 		return e, err
 	}
-	if err := c.compileShow(e); err != nil {
+	if err := c.compileShow(&e); err != nil {
 		return e, err
 	}
 	e.compiled = c

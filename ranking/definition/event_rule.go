@@ -11,12 +11,18 @@ import (
 )
 
 // FieldRule restricts the values of a field of an event. It holds for every sender. A field that is used
-// as a score may have Min, Max or both. A field that is used in a board or a member may have Kind.
+// as a score may have Min, Max or both. A field that is used in a board or a member may have Kind. Choices are for pages.
 type FieldRule struct {
 	Min  *int64 `json:"min,omitzero"`  // least value; nil for none
 	Max  *int64 `json:"max,omitzero"`  // greatest value; nil for none
 	Kind string `json:"kind,omitzero"` // the value is a member that has a profile of this kind; "" for any value
+	// Choices are the amounts that pages offer: 1 to 6 integers from 1, ascending and within the bounds. They restrict no
+	// sender: a page sends quick taps together, as one sum. nil: pages choose some within the bounds.
+	Choices []int64 `json:"choices,omitzero"`
 }
+
+// maxChoices bounds Choices by the room of a phone.
+const maxChoices = 6
 
 // FieldRules are the rules of an event's fields, by the name of the field.
 type FieldRules map[string]FieldRule
@@ -70,7 +76,7 @@ func (c *compiledEvent) compileRule(event, name string, r FieldRule) error {
 	if u == nil {
 		return Invalid(path, fmt.Sprintf("is not a field of event %s, which has %s", event, c.list()))
 	}
-	if r == (FieldRule{}) {
+	if r.Min == nil && r.Max == nil && r.Kind == "" && r.Choices == nil {
 		return Invalid(path, "has no rule; want min and max for a score, or kind for a board or a member")
 	}
 	for _, b := range []struct {
@@ -84,6 +90,12 @@ func (c *compiledEvent) compileRule(event, name string, r FieldRule) error {
 	if err := CheckBounds(path+".min", r.Min, path+".max", r.Max); err != nil {
 		return err
 	}
+	if r.Choices != nil && u.fieldType() != IntegerField {
+		return Invalid(path+".choices", fmt.Sprintf("are integers, but %s is not used as a score", name))
+	}
+	if err := r.checkChoices(path + ".choices"); err != nil {
+		return err
+	}
 	if r.Kind == "" {
 		return nil
 	}
@@ -92,6 +104,23 @@ func (c *compiledEvent) compileRule(event, name string, r FieldRule) error {
 	}
 	if !kindName.MatchString(r.Kind) {
 		return Invalid(path+".kind", fmt.Sprintf("is %q; %s", Clip(r.Kind), wantKind))
+	}
+	return nil
+}
+
+func (r FieldRule) checkChoices(path string) error {
+	if len(r.Choices) > maxChoices {
+		return Invalid(path, fmt.Sprintf("has %d amounts; want at most %d", len(r.Choices), maxChoices))
+	}
+	least := int64(1)
+	for i, n := range r.Choices {
+		if n < least || n > MaxScore {
+			return Invalid(ItemPath(path, i), fmt.Sprintf("is %d; want ascending integers from 1, such as 1, 9, 99", n))
+		}
+		if err := r.check(ItemPath(path, i), n); err != nil {
+			return Invalid(ItemPath(path, i), fmt.Sprintf("is %d; want one within the bounds of the field, %s", n, r.bounds()))
+		}
+		least = n + 1
 	}
 	return nil
 }
@@ -221,4 +250,18 @@ var ruleReaders = []FieldReader[FieldRule]{
 	{Name: "min", Read: func(r *FieldRule, v Value) error { return readOptional(v, &r.Min, readBound) }},
 	{Name: "max", Read: func(r *FieldRule, v Value) error { return readOptional(v, &r.Max, readBound) }},
 	{Name: "kind", Read: func(r *FieldRule, v Value) error { return ReadText(v, &r.Kind) }},
+	{Name: "choices", Read: (*FieldRule).readChoices},
+}
+
+func (r *FieldRule) readChoices(v Value) error {
+	if v.Kind != '[' || len(v.Items) == 0 {
+		return v.Want("a list of amounts, such as [1, 9, 99]")
+	}
+	r.Choices = make([]int64, len(v.Items))
+	for i, item := range v.Items {
+		if err := readBound(item, &r.Choices[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ type Show struct {
 	Board  string `json:"board"`           // its members are whom the event is for, such as stars: one field of the event is the member
 	Fans   string `json:"fans,omitzero"`   // one board for each of those members: "fans:{star}"; "" for none
 	Recent string `json:"recent,omitzero"` // the same for a short time: "fans3h:{star}"; "" for none
+	Title  Label  `json:"title,omitzero"`  // the heading of the page, and the text of links to it; texts of up to 80 characters. Default: that of Board
 }
 
 // ShownField is the field that names a member of Show.Board. The event must be normalized and have a Show.
@@ -28,10 +29,15 @@ func (e Event) ShownBoards(member string) (fans, recent string) {
 	return strings.ReplaceAll(e.Show.Fans, field, member), strings.ReplaceAll(e.Show.Recent, field, member)
 }
 
-// compileShow checks the show of an event whose updates are compiled.
-func (c *compiledEvent) compileShow(e Event) error {
+// compileShow checks the show of an event whose updates are compiled, and normalizes its title.
+func (c *compiledEvent) compileShow(e *Event) error {
 	if e.Show == nil {
 		return nil
+	}
+	show := *e.Show
+	e.Show = &show
+	if err := show.Title.normalize("show.title", func(text string) string { return lengthFault(text, maxTitleChars) }); err != nil {
+		return err
 	}
 	var boards []string
 	for _, t := range e.Updates {
@@ -78,4 +84,5 @@ var showReaders = []FieldReader[Show]{
 	{Name: "board", Read: func(s *Show, v Value) error { return ReadText(v, &s.Board) }},
 	{Name: "fans", Read: func(s *Show, v Value) error { return ReadText(v, &s.Fans) }},
 	{Name: "recent", Read: func(s *Show, v Value) error { return ReadText(v, &s.Recent) }},
+	{Name: "title", Read: func(s *Show, v Value) error { return s.Title.read(v) }},
 }

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -20,12 +21,13 @@ const shownUpdates = `"updates":[
 
 func TestShowIsWrittenAsItIsRead(t *testing.T) {
 	t.Parallel()
-	e, err := ParseEvent("vote", []byte(`{"show":{"board":"idols","fans":"fans-of:{idol}","recent":"now:{idol}"},`+shownUpdates+`}`))
+	const show = `"show":{"board":"idols","fans":"fans-of:{idol}","recent":"now:{idol}","title":{"en":"Votes","ja":"投票"}},`
+	e, err := ParseEvent("vote", []byte(`{`+strings.Replace(show, `"ja"`, `"JA"`, 1)+shownUpdates+`}`))
 	require.NoError(t, err)
-	require.Equal(t, &Show{Board: "idols", Fans: "fans-of:{idol}", Recent: "now:{idol}"}, e.Show)
+	require.Equal(t, &Show{Board: "idols", Fans: "fans-of:{idol}", Recent: "now:{idol}", Title: Label{"en": "Votes", "ja": "投票"}}, e.Show)
 	require.Equal(t, "idol", e.ShownField())
 	b := redistest.Must(json.Marshal(e))(t)
-	require.Contains(t, string(b), `{"event":"vote","show":{"board":"idols","fans":"fans-of:{idol}","recent":"now:{idol}"},"updates":`)
+	require.Contains(t, string(b), `{"event":"vote",`+show+`"updates":`)
 	sameEvent(t, e)
 
 	for member, want := range map[string][2]string{"s17": {"fans-of:s17", "now:s17"}, "a:b": {}, "": {}, "a@b": {}} {
@@ -47,7 +49,9 @@ func TestImpossibleShowsAreRefused(t *testing.T) {
 		`{"board":"idols","fans":"nosuch:{idol}"}`: "show.fans", `{"board":"idols","fans":"fans-of:{fan}"}`: "show.fans",
 		`{"board":"idols","fans":"pairs"}`: "show.fans", `{"board":"idols","fans":"cities:{city}"}`: "show.fans",
 		`{"board":"idols","recent":"both:{idol}:{city}"}`: "show.recent", `{"board":"idols","recent":"idols"}`: "show.recent",
-		`{"board":"idols","recent":null}`: "show.recent", `{"board":"idols","title":"Idols"}`: "show.title",
+		`{"board":"idols","recent":null}`: "show.recent", `{"board":"idols","titel":"Idols"}`: "show.titel",
+		`{"board":"idols","title":""}`: "show.title", `{"board":"idols","title":{"xx-":"Idols"}}`: "show.title.xx-",
+		`{"board":"idols","title":"` + strings.Repeat("x", 81) + `"}`: "show.title", `{"board":"idols","title":1}`: "show.title",
 	} {
 		refused(t, redistest.ErrorOf(ParseEvent("vote", []byte(`{"show":`+show+`,`+shownUpdates+`}`))), field, show)
 	}
