@@ -90,7 +90,8 @@ func TestEventsOverHTTP(t *testing.T) {
 			require.Equal(t, "events[4]", answer.Results[4].Error.Field)
 		}
 		// The rules of fields hold for everybody.
-		rules := strings.Replace(gift, `{"show"`, `{"sender":"user","fields":{"flowers":{"min":1,"max":99,"choices":[1,9]},"star":{"kind":"star"}},"show"`, 1)
+		rules := strings.Replace(gift, `{"show"`,
+			`{"sender":"user","fields":{"flowers":{"min":1,"max":99,"choices":[1,9]},"star":{"kind":"star"}},"show"`, 1)
 		require.Equal(t, "invalid_request fields.flowers.max", code(n.Do("PUT", "/v1/events/gift", strings.Replace(rules, "99", "0", 1))))
 		require.Equal(t, "invalid_request fields.flowers.choices[1]", code(n.Do("PUT", "/v1/events/gift", strings.Replace(rules, "99", "8", 1))))
 		n.Require(200, "PUT", "/v1/events/gift", rules)

@@ -94,12 +94,13 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 		`"fields":{"flowers":{"min":1,"max":98,"choices":[1,99]}}`: "fields.flowers.choices[1]",
 		`"fields":{"flowers":{"min":2,"choices":[1]}}`:             "fields.flowers.choices[0]",
 		`"fields":{"flowers":{"choices":[1,2,3,4,5,6,7]}}`:         "fields.flowers.choices",
-		`"fields":{"star":{"choices":[1]}}`:                        "fields.star.choices", `"fields":{"note":{"choices":[1]}}`: "fields.note.choices",
+		`"fields":{"star":{"choices":[1]}}`:                        "fields.star.choices",
+		`"fields":{"note":{"choices":[1]}}`:                        "fields.note.choices",
 	} {
 		refused(t, redistest.ErrorOf(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))), field, with)
 	}
-	for _, with := range []string{`"sender":"user"`, `"fields":{"flowers":{"min":1}}`, `"fields":{"flowers":{"min":1,"max":99,"choices":[1,9,99]}}`, `"fields":{"flowers":{"max":-1}}`,
-		`"fields":{"flowers":{"min":1,"max":1}}`, `"fields":{"star":{"kind":"star"},"user":{"kind":"user"}}`} {
+	for _, with := range []string{`"sender":"user"`, `"fields":{"flowers":{"min":1}}`, `"fields":{"flowers":{"max":-1}}`,
+		`"fields":{"flowers":{"min":1,"max":99,"choices":[1,9,99]}}`, `"fields":{"flowers":{"min":1,"max":1}}`, `"fields":{"star":{"kind":"star"},"user":{"kind":"user"}}`} {
 		e := redistest.Must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
 		sameEvent(t, e)
 	}
