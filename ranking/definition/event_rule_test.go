@@ -100,7 +100,8 @@ func TestImpossibleRulesAreRefused(t *testing.T) {
 		refused(t, redistest.ErrorOf(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`))), field, with)
 	}
 	for _, with := range []string{`"sender":"user"`, `"fields":{"flowers":{"min":1}}`, `"fields":{"flowers":{"max":-1}}`,
-		`"fields":{"flowers":{"min":1,"max":99,"choices":[1,9,99]}}`, `"fields":{"flowers":{"min":1,"max":1}}`, `"fields":{"star":{"kind":"star"},"user":{"kind":"user"}}`} {
+		`"fields":{"flowers":{"min":1,"max":99,"choices":[1,9,99]}}`, `"fields":{"flowers":{"min":1,"max":1}}`,
+		`"fields":{"star":{"kind":"star"},"user":{"kind":"user"}}`} {
 		e := redistest.Must(ParseEvent("gift", []byte(`{`+updates+`,`+with+`}`)))(t, with)
 		sameEvent(t, e)
 	}
