@@ -15,7 +15,7 @@ import (
 func (f *filler) boardView(board string, b *boardState, top int, me string) *boardView {
 	d := b.about.Definition
 	v := &boardView{
-		Board: board, Top: strconv.Itoa(top), Me: me, Format: d.Display.Format, Unit: d.Display.Unit.In(f.template.locale.tag),
+		Board: board, Top: strconv.Itoa(top), Me: me, Format: d.Display.Format, Unit: d.Display.Unit.In(f.tag),
 		Snapshot: b.snapshot, Standing: b.me, HasPeriod: b.about.Period != "", HasEnd: !b.about.Ends.IsZero(),
 		IsEmpty: len(b.rows) == 0 && b.snapshot != nil,
 	}
@@ -60,5 +60,5 @@ func (f *filler) score(score int64, d definition.Board) scoreView {
 	if d.Columns != nil {
 		return scoreView{Columns: f.columnsOf(d.Columns, &score)}
 	}
-	return scoreView{Score: scoretext.Short(score, d.Display, f.template.locale.tag)}
+	return scoreView{Score: scoretext.Short(score, d.Display, f.tag)}
 }

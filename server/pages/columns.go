@@ -23,7 +23,7 @@ type columnView struct {
 
 // columnsOf are the values of a score, or without one the heads.
 func (f *filler) columnsOf(columns definition.Columns, score *int64) []columnView {
-	tag := f.template.locale.tag
+	tag := f.tag
 	var values [definition.MaxColumns]int64
 	if score != nil {
 		values = columns.Unpack(*score)

@@ -95,6 +95,6 @@ func (s *Site) addDocs() {
 		s.get("/docs/"+d.Slug+"/*", redirectTrailingSlashes)
 	}
 	first := s.docs[0].Slug
-	s.get("/docs", func(c *echo.Context) error { return redirect(c, "./docs/"+first) })
-	s.get("/docs/", func(c *echo.Context) error { return redirect(c, "./"+first) })
+	s.get("/docs", func(c *echo.Context) error { return redirectForGood(c, "./docs/"+first) })
+	s.get("/docs/", func(c *echo.Context) error { return redirectForGood(c, "./"+first) })
 }

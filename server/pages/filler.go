@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// dashboardTop, overlayTop, embedTop, starsTop and fansTop are the numbers of entries on pages whose URL names none.
-	dashboardTop, overlayTop, embedTop, starsTop, fansTop = 10, 5, 10, 20, 10
+	// dashboardTop, overlayTop, embedTop, showTop and fansTop are the numbers of entries on pages whose URL names none.
+	dashboardTop, overlayTop, embedTop, showTop, fansTop = 10, 5, 10, 20, 10
 	// dashboardAround is the number of neighbours on each side of a followed member below the list.
 	dashboardAround = 2
 )
@@ -38,12 +38,13 @@ type filler struct {
 	query    url.Values      // of the page's URL
 	ctx      context.Context // ends when the page must come without what is not read yet
 	template *pageTemplate
+	tag      string // the language of labels
 	page     page
-	show     showState // of the star-flower page
-	board    string    // the parameter of the path; "" for none
-	// kind and member are the parameters of the path of a member's page.
-	kind, member string
-	isMissing    bool // what the page is about does not exist
+	board    string // the parameter of the path; "" for none
+	// kind and member are the parameters of the path of a member's page, event and member those of the page of an event.
+	kind, member, event string
+	show                showState // of the event
+	isMissing           bool      // what the page is about does not exist
 }
 
 // key names a filled page by all that it depends on, except the boards. Of the URL it has only what the page uses, so that
@@ -56,7 +57,7 @@ func (f *filler) key(page, locale int) string {
 	case embedPath:
 		return options + optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"))
 	}
-	return options + optionsOf(f.address, f.language(), f.dashboardTop(), f.me("me"), f.star(), f.kind, f.member, f.page.Settings)
+	return options + optionsOf(f.address, f.language(), f.tag, f.dashboardTop(), f.me("me"), f.kind, f.member, f.event, f.page.Settings)
 }
 
 func optionsOf(options ...any) string { return fmt.Sprintf("%#v", options) }
@@ -88,12 +89,12 @@ func (f *filler) me(parameter string) string {
 	return me
 }
 
-// star returns the star of the star-flower page; "" for none.
+// star returns the star of the page of an event; "" for none, and for what can be no member.
 func (f *filler) star() string {
-	if f.board != "" || f.member != "" {
+	if definition.CheckMember(f.member) != nil {
 		return ""
 	}
-	return f.me("star")
+	return f.member
 }
 
 // first starts the view of a page about a board; "" for none.
@@ -113,9 +114,8 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 	if b == nil {
 		return nil
 	}
-	tag := f.template.locale.tag
-	v.Title = cmp.Or(b.about.Title.In(tag), board)
-	v.Description = b.about.Description.In(tag)
+	v.Title = cmp.Or(b.about.Title.In(f.tag), board)
+	v.Description = b.about.Description.In(f.tag)
 	v.Board = f.boardView(board, b, top, me)
 	if v.URL != "" {
 		v.Card = f.address + CardPath(board)
@@ -126,7 +126,7 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 // boardPage fills the page of one board.
 func (f *filler) boardPage() {
 	v := f.first(f.board)
-	f.page.StarFlowers = f.site.reader.show(f.ctx).readable
+	f.page.Shows = f.showLinks()
 	v.Definitions = f.site.reader.definitions(f.ctx)
 	v.Me = f.me("me")
 	v.MeName = v.Me
@@ -134,7 +134,7 @@ func (f *filler) boardPage() {
 		if d.Name == f.board && d.Family() {
 			v.Title, v.IsFamily = f.titleOf(d), true
 			v.HasLongRules = hasLongRules(d)
-			v.Description = placeholder.ReplaceAllString(d.Description.In(f.template.locale.tag), "…")
+			v.Description = placeholder.ReplaceAllString(d.Description.In(f.tag), "…")
 			f.family(v, d)
 		}
 	}
@@ -215,7 +215,7 @@ func (f *filler) define(v *firstView, d definition.Board) {
 
 // titleOf is the title of a board or family in a list; see titleOf in web/assets/shared/board-name.js.
 func (f *filler) titleOf(d definition.Board) string {
-	title := d.Title.In(f.template.locale.tag)
+	title := d.Title.In(f.tag)
 	if d.Family() {
 		title = placeholder.ReplaceAllString(title, "…")
 	}
@@ -251,46 +251,4 @@ func (f *filler) embed() {
 	v := f.first(f.board)
 	v.Data = map[string]string{"theme": f.oneOf("theme", embedThemes...)}
 	f.read(v, f.board, f.top(embedTop, 1, 100), f.me("me"), 0)
-}
-
-// stars fills the star-flower page.
-func (f *filler) stars() {
-	v := f.first("")
-	star := f.star()
-	v.Me = f.me("me")
-	var b *boardState
-	if v.Show = f.show.event; v.Show != nil {
-		b = f.read(v, v.Show.Show.Board, starsTop, star, 0)
-	}
-	v.Title, v.Description = f.template.texts["stars_title"], f.template.texts["stars_lead"]
-	if f.address != "" && b != nil {
-		v.URL, v.Card = f.address+"stars", f.address+CardPath(v.Show.Show.Board)
-	}
-	if b == nil {
-		return
-	}
-	for i, r := range b.rows {
-		v.Board.Rows[i].HasGap = r.Rank > 1
-	}
-	v.HasCountdown = v.Board.HasEnd && !b.final
-	if star == "" {
-		return
-	}
-	v.Star = &starView{Name: star}
-	avatar := ""
-	for _, row := range slices.Concat(b.rows, b.below) {
-		if row.Member == star && row.Rank > 0 {
-			v.Star.Name, avatar = cmp.Or(row.Name, star), row.Avatar
-		}
-	}
-	v.Star.Portrait = f.portrait(star, v.Star.Name, avatar)
-	fans, recent := v.Show.ShownBoards(star)
-	for i, board := range []string{fans, recent} {
-		if board == "" {
-			continue
-		}
-		if b := f.site.reader.board(f.ctx, board, fansTop, v.Me, 0); b != nil {
-			v.Fans[i] = f.boardView(board, b, fansTop, v.Me)
-		}
-	}
 }

@@ -17,7 +17,7 @@ const minFiltered = 9
 
 // overview fills the front page.
 func (f *filler) overview() {
-	f.page.StarFlowers = f.site.reader.show(f.ctx).readable
+	f.page.Shows = f.showLinks()
 	boards, families, known := f.site.reader.overview(f.ctx)
 	if !known {
 		return
@@ -28,7 +28,7 @@ func (f *filler) overview() {
 	now := f.site.reader.store.Now()
 	slices.SortStableFunc(boards, func(a, b overview.BoardCard) int { return cmp.Compare(activity(b, now), activity(a, now)) })
 	for _, b := range boards {
-		v.Cards = append(v.Cards, f.card(b, cmp.Or(b.About.Title.In(f.template.locale.tag), b.Board), f.icon(b.About.Definition)))
+		v.Cards = append(v.Cards, f.card(b, cmp.Or(b.About.Title.In(f.tag), b.Board), f.icon(b.About.Definition)))
 	}
 	for _, family := range families {
 		v.Cards = append(v.Cards, f.familyCard(family))

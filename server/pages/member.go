@@ -10,7 +10,7 @@ import (
 
 // memberPage fills the page of a member.
 func (f *filler) memberPage() {
-	v, texts, tag := f.first(""), f.template.texts, f.template.locale.tag
+	v, texts, tag := f.first(""), f.template.texts, f.tag
 	v.Title = f.member
 	m := f.site.reader.member(f.ctx, f.kind, f.member)
 	if m == nil {

@@ -22,8 +22,14 @@ const maxDepth = 64
 // maxBoard bounds the name of a board on the page, in bytes.
 const maxBoard = 300
 
-// notFoundFile is the page that answers a person's request for an unknown page, or for a page of an unknown board. How deep
-// it stands depends on the request.
+// missing is what the page that was asked for is about, and does not exist. The zero value is another page.
+type missing struct {
+	Board, Event string
+	AnyShow      bool // no event has a page
+}
+
+// notFoundFile is the page that answers a person's request for an unknown page, or for a page about what does not exist. How
+// deep it stands depends on the request.
 var notFoundFile = pageFile{file: "missing.html", styles: []string{"shared/base.css", settingsStyle}}
 
 // ServeNotFound answers a request for an unknown page with a page, and reports whether it did. It leaves
@@ -37,7 +43,7 @@ func (s *Site) ServeNotFound(c *echo.Context) (served bool, err error) {
 	if !acceptsHTML(c.Request().Header.Values("Accept")) {
 		return false, nil
 	}
-	err = s.serveNotFound(c, "")
+	err = s.serveNotFound(c, missing{})
 	return err == nil || respond.HasBegun(c), err
 }
 
@@ -51,27 +57,35 @@ func isBoardPage(c *echo.Context) bool { return strings.Contains(c.Path(), "/:bo
 // the picture that it is part of, and shows the board once there is one. The page of an unknown period links the
 // periods that there are.
 func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() (*asset, error), err error) error {
-	c.Response().Header().Add("Vary", "Accept, Accept-Language")
-	switch {
-	case !acceptsHTML(c.Request().Header.Values("Accept")):
-		return err
-	case path == overlayPath, path == embedPath, errors.Is(err, definition.ErrUnknownPeriod):
-		page, err := asked()
-		if err != nil {
-			return err
-		}
-		return page.serveNotFound(c)
-	default:
-		return s.serveNotFound(c, request.PathValue(c, "board"))
+	inItsPlace := path == overlayPath || path == embedPath || errors.Is(err, definition.ErrUnknownPeriod)
+	if !inItsPlace || !acceptsHTML(c.Request().Header.Values("Accept")) {
+		return s.serveMissing(c, missing{Board: request.PathValue(c, "board")}, err)
 	}
+	c.Response().Header().Add("Vary", "Accept, Accept-Language")
+	page, err := asked()
+	if err != nil {
+		return err
+	}
+	return page.serveNotFound(c)
 }
 
-// serveNotFound answers with the page of notFoundFile. The page names the board that does not exist; "" is for another page.
-func (s *Site) serveNotFound(c *echo.Context, board string) error {
+// serveMissing answers a request for a page about what does not exist: a program gets err, and a person the page of
+// notFoundFile.
+func (s *Site) serveMissing(c *echo.Context, what missing, err error) error {
+	c.Response().Header().Add("Vary", "Accept, Accept-Language")
+	if !acceptsHTML(c.Request().Header.Values("Accept")) {
+		return err
+	}
+	return s.serveNotFound(c, what)
+}
+
+// serveNotFound answers with the page of notFoundFile.
+func (s *Site) serveNotFound(c *echo.Context, what missing) error {
 	r, h := c.Request(), c.Response().Header()
 	t := s.notFound[localeOf(r)]()
 	p := t.fixed
-	p.Board, p.Settings = printable(board), lookOf(r)
+	what.Board, what.Event = printable(what.Board), printable(what.Event)
+	p.Missing, p.Settings = what, lookOf(r)
 	if p.Root = strings.Repeat("../", depth(r)); p.Root == "" {
 		p.Root = "./"
 	}

@@ -42,7 +42,6 @@ const manifest = "manifest.webmanifest"
 const (
 	overlayPath = "/overlay/:board"
 	embedPath   = "/embed/:board"
-	starsPath   = "/stars"
 	consolePath = "/console"
 	revealPath  = "/boards/:board/reveal"
 )
@@ -67,11 +66,8 @@ var pageFiles = []pageFile{
 		"overlay/overlay.css"}, (*filler).overlay},
 	{embedPath, "embed.html", "../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css",
 		"shared/list-rows.css", "embed/embed.css"}, (*filler).embed},
-	{starsPath, "stars.html", "./", []string{
-		faceStyle, "shared/base.css", "shared/portrait.css", "shared/columns.css", "shared/first-rows.css", settingsStyle, "stars/stars.css",
-		"stars/board-rows.css", "stars/gift-feed.css", "stars/winners.css", "stars/star-details.css", "stars/gift-buttons.css",
-		"stars/layout.css",
-	}, (*filler).stars},
+	{showPath, "show.html", "../", showStyles, (*filler).showPage},
+	{starPath, "show.html", "../../", showStyles, (*filler).showPage},
 	{consolePath, "console.html", "./", []string{faceStyle, "shared/base.css", settingsStyle, "console/console.css",
 		"console/events.css", "console/members.css"}, readsNothing},
 	{revealPath, "reveal.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css", settingsStyle,
@@ -89,6 +85,11 @@ var dashboardStyles = []string{
 	"dashboard/dashboard.css", "dashboard/cards.css", "dashboard/overview.css", "dashboard/family.css",
 	"dashboard/board-details.css", "dashboard/sparkline.css", "dashboard/score-bars.css", "dashboard/find.css",
 	"dashboard/share.css", "dashboard/full-screen.css",
+}
+
+var showStyles = []string{
+	faceStyle, "shared/base.css", "shared/portrait.css", "shared/columns.css", "shared/first-rows.css", settingsStyle, "show/show.css",
+	"show/board-rows.css", "show/gift-feed.css", "show/winners.css", "show/star-details.css", "show/gift-buttons.css", "show/layout.css",
 }
 
 // Config configures a Site. The zero value of a field means its default.
@@ -219,8 +220,10 @@ func (s *Site) addPages() {
 			s.get(p.path+"/*", redirectTrailingSlashes)
 		}
 	}
-	s.get("/boards", func(c *echo.Context) error { return redirect(c, "./") })
-	s.get("/boards/", func(c *echo.Context) error { return redirect(c, "../") })
+	s.get("/boards", func(c *echo.Context) error { return redirectForGood(c, "./") })
+	s.get("/boards/", func(c *echo.Context) error { return redirectForGood(c, "../") })
+	s.get(firstShowPath, s.serveFirstShow)
+	s.get(firstShowPath+"/*", redirectTrailingSlashes)
 }
 
 // get adds a path with its handler.
@@ -248,13 +251,9 @@ func (s *Site) servePage(c *echo.Context, i int) error {
 	}
 	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, styles))
 	whole := context.WithoutCancel(c.Request().Context()) // others wait for the page too
-	f := &filler{site: s, query: c.QueryParams(), template: t}
+	f := &filler{site: s, query: c.QueryParams(), template: t, tag: t.locale.tag}
 	f.page = t.fixed
 	f.page.Writes, f.page.Anonymous = !s.cfg.ReadOnly, !s.cfg.ReadOnly
-	if file.path == starsPath {
-		f.show = s.reader.show(whole)
-		f.page.Anonymous = f.page.Writes && f.show.anonymousMaySend
-	}
 	if t.hasSettings {
 		f.page.Settings = settingsOf(c.Request())
 	}
@@ -262,7 +261,15 @@ func (s *Site) servePage(c *echo.Context, i int) error {
 	if isBoardPage(c) {
 		f.board = request.PathValue(c, "board")
 	} else if len(c.PathValues()) > 0 {
-		f.kind, f.member = request.PathValue(c, "kind"), request.PathValue(c, "member")
+		f.kind, f.member, f.event = request.PathValue(c, "kind"), request.PathValue(c, "member"), request.PathValue(c, "event")
+	}
+	if file.path == showPath || file.path == starPath {
+		var err error
+		if f.show, err = s.reader.show(whole, f.event); err != nil {
+			return s.serveMissing(c, missing{Event: f.event}, err)
+		}
+		f.page.Anonymous = f.page.Writes && f.show.anonymousMaySend
+		f.tag = labelTag(c.Request(), t.locale.tag, f.show.labels()...)
 	}
 	empty := func() (*asset, error) {
 		key := optionsOf(i, locale, f.page.Writes, f.page.Anonymous, f.page.Settings)
@@ -314,17 +321,22 @@ func redirectTrailingSlashes(c *echo.Context) error {
 	}
 	address := c.Request().URL.EscapedPath()
 	page := strings.TrimRight(address, "/")
-	return redirect(c, strings.Repeat("../", len(address)-len(page))+path.Base(page))
+	return redirectForGood(c, strings.Repeat("../", len(address)-len(page))+path.Base(page))
 }
 
-// redirect redirects to a relative path, with the same query: the site may be below a prefix. The path
-// starts with a dot, so that no name in it can pass for a host.
-func redirect(c *echo.Context, to string) error {
-	if query := c.Request().URL.RawQuery; query != "" {
+// redirectForGood redirects to a relative path, with the same query.
+func redirectForGood(c *echo.Context, to string) error {
+	return redirect(c, http.StatusPermanentRedirect, to, c.Request().URL.RawQuery)
+}
+
+// redirect redirects to a relative path: the site may be below a prefix. The path starts with a dot, so that no name in it
+// can pass for a host.
+func redirect(c *echo.Context, status int, to, query string) error {
+	if query != "" {
 		to += "?" + query
 	}
-	c.Response().Header().Set("Cache-Control", "no-cache") // browsers would keep the redirect for good
-	return c.Redirect(http.StatusPermanentRedirect, to)
+	c.Response().Header().Set("Cache-Control", "no-cache") // browsers would keep a permanent redirect for good
+	return c.Redirect(status, to)
 }
 
 // renderAsset executes the template of a page, whose text is in one language, and compresses it at a level of gzip.

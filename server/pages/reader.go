@@ -263,34 +263,87 @@ func (r *reader) family(ctx context.Context, name string) (instances []overview.
 	return o.Cards, true
 }
 
-// showState is what the page /stars shows.
+// showState is what the page of an event shows.
 type showState struct {
-	event            *definition.Event // with the updates of its show alone; nil: there is none
-	readable         bool              // a viewer without a token may read its boards and its feed
-	anonymousMaySend bool              // such a viewer may send the event; else the page has controls for viewers with a token only
+	event            *definition.Event  // nil: a viewer without a token may not read it, or the node cannot read it now
+	definitions      []definition.Board // of the boards of the show that such a viewer may read
+	anonymousMaySend bool               // such a viewer may send the event; else the page has controls for viewers with a token only
 }
 
-// show reads what the page /stars shows. The event is the first one, by name, whose definition has a show. Anybody may open
-// the page and read what it shows, so the event has only the updates of its show. Before there is such an event,
-// anonymousMaySend says whether a viewer without a token may send an event of any name. Each request of that page waits for
-// show, so it returns soon.
-func (r *reader) show(ctx context.Context) (show showState) {
+// labels are all labels that the page of an event shows.
+func (s showState) labels() (labels []definition.Label) {
+	if s.event != nil {
+		labels = append(labels, s.event.Show.Title)
+	}
+	for _, d := range s.definitions {
+		labels = append(labels, d.Title, d.Description, d.Display.Unit)
+		for _, c := range d.Columns {
+			labels = append(labels, c.Title, c.Display.Unit)
+		}
+	}
+	return labels
+}
+
+// show reads what the page of an event shows. It returns ErrUnknownEvent if viewers without a token may read the event, and
+// there is none that has a page. Each request of such a page waits for show, so it returns soon.
+func (r *reader) show(ctx context.Context, name string) (show showState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, boardWait)
 	defer cancel()
 	anonymous := r.guard.Anonymous()
-	events, _ := r.store.Events(ctx) // a list: to look for a name that is not there, a call waits for Redis
-	i := slices.IndexFunc(events, func(e definition.Event) bool { return e.Show != nil })
-	if i < 0 {
-		show.anonymousMaySend = anonymous.May(access.ScopeWrite, access.Event(""))
-		return show
+	show.anonymousMaySend = anonymous.May(access.ScopeWrite, access.Event(name))
+	if !anonymous.May(access.ScopeRead, access.Event(name)) {
+		return show, nil
 	}
-	e := events[i]
-	boards := []string{e.Show.Board, e.Show.Fans, e.Show.Recent}
-	e.Updates = slices.DeleteFunc(slices.Clone(e.Updates), func(t definition.Target) bool { return !slices.Contains(boards, t.Board) })
-	show.event, show.anonymousMaySend = &e, anonymous.May(access.ScopeWrite, access.Event(e.Name))
-	show.readable = anonymous.May(access.ScopeRead, access.Event(e.Name)) &&
-		!slices.ContainsFunc(e.Updates, func(t definition.Target) bool { return !r.mayRead(t.Board) })
-	return show
+	e, err := r.store.Event(ctx, name)
+	switch {
+	case errors.Is(err, definition.ErrUnknownEvent), err == nil && e.Show == nil:
+		return show, &definition.FieldError{Field: "event", Reason: "has no page", Kind: definition.ErrUnknownEvent}
+	case err != nil:
+		return show, nil
+	}
+	show.event = &e
+	boards, _ := r.store.Boards(ctx)
+	for _, name := range []string{e.Show.Board, e.Show.Fans, e.Show.Recent} {
+		i := slices.IndexFunc(boards, func(d definition.Board) bool { return name != "" && d.Slot() == definition.SlotOf(name) })
+		if i >= 0 && r.mayRead(boards[i].Name) {
+			show.definitions = append(show.definitions, boards[i])
+		}
+	}
+	return show, nil
+}
+
+// firstShow is the name of the first event that has a page; "" for none.
+func (r *reader) firstShow(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, boardWait)
+	defer cancel()
+	events, _ := r.store.Events(ctx)
+	for _, e := range events {
+		if e.Show != nil {
+			return e.Name
+		}
+	}
+	return ""
+}
+
+// shownEvent is an event that has a page, and the board of the page.
+type shownEvent struct {
+	event definition.Event
+	board definition.Board
+}
+
+// shows are the events whose pages have something to show to viewers without a token, by name.
+func (r *reader) shows(ctx context.Context) (shows []shownEvent) {
+	events, _ := r.store.Events(ctx)
+	boards, _ := r.store.Boards(ctx)
+	for _, e := range events {
+		if e.Show == nil || !r.guard.Anonymous().May(access.ScopeRead, access.Event(e.Name)) || !r.mayRead(e.Show.Board) {
+			continue
+		}
+		if i := slices.IndexFunc(boards, func(d definition.Board) bool { return d.Name == e.Show.Board }); i >= 0 {
+			shows = append(shows, shownEvent{e, boards[i]})
+		}
+	}
+	return shows
 }
 
 // maxDefinitions bounds the definitions in a page, and the boards in its list of boards. A page with more gets

@@ -19,7 +19,7 @@ func (f *filler) story() {
 	if h == nil {
 		return
 	}
-	v.Title = cmp.Or(h.about.Title.In(f.template.locale.tag), f.board)
+	v.Title = cmp.Or(h.about.Title.In(f.tag), f.board)
 	v.Description = f.template.texts["story_lead"]
 	if v.URL != "" {
 		v.Card = f.address + CardPath(f.board)

@@ -25,10 +25,10 @@ type page struct {
 	Style         template.CSS
 	Tops          []string   // numbers of entries that the page of a board offers
 	AvatarOrigins string     // of other sites, see Config
-	Board         string     // the board that does not exist
+	Missing       missing    // what does not exist
 	Front         bool       // it is the front page
 	MinFiltered   int        // the number of cards from which the front page has a filter
-	StarFlowers   bool       // there is an event for the star-flower page
+	Shows         []navLink  // the pages of events
 	BlankCard     cardView   // for the script, with a row and a face
 	Skeletons     []cardView // in place of cards that are not known
 	Settings      settings   // of the reader
@@ -57,9 +57,10 @@ type firstView struct {
 	Story        *storyView
 	StoryPath    string // of the board's story; "" if it records no history
 	Member       *memberView
-	Show         *definition.Event // of the star-flower page, also for its script
+	Show         *showView // of an event
 	Star         *starView
-	Fans         [2]*boardView     // of the star: of today, and of the last three hours
+	Fans         [2]*boardView     // of the star: for long, and for a short time
+	Labels       string            // the language of labels; "" for that of the page
 	HasCountdown bool              // there is a time that is left
 	Data         map[string]string // attributes data-… of <html>
 }
@@ -118,7 +119,7 @@ type scoreView struct {
 	Columns []columnView
 }
 
-// navLink is a link to a board in the list of boards.
+// navLink is a link to a board in the list of boards, or to the page of an event.
 type navLink struct {
 	Board, Title, Path string
 	Icon               portraitView
@@ -148,7 +149,7 @@ type faceView struct {
 	Portrait          portraitView
 }
 
-// starView is the star of the star-flower page.
+// starView is the star of the page of an event.
 type starView struct {
 	Name     string
 	Portrait portraitView

@@ -121,10 +121,10 @@ export function memberCount(n) {
  * Chooses as the server does, see definition.Label.In.
  *
  * @param {Label | undefined} label
- * @param {string} [tag] default: the language of the page
+ * @param {string} [tag] default: the language of the page, or the one that a page of the server names for its labels
  * @returns {string} '' without a label
  */
-export function textIn(label, tag = language ?? document.documentElement.lang) {
+export function textIn(label, tag = document.documentElement.dataset.labels ?? language ?? document.documentElement.lang) {
   if (typeof label !== 'object') return label ?? '';
   const tags = Object.keys(label).sort();
   /** @param {(tag: string) => boolean} matches */

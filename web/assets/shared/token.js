@@ -2,7 +2,7 @@
 
 /**
  * The token of the page's user, which the fragment of the page's address holds:
- * `/stars#token=eyJ…`. Browsers send no fragment to servers. This module takes the token from the
+ * `/show/gift#token=eyJ…`. Browsers send no fragment to servers. This module takes the token from the
  * address at once, and keeps it in memory only. A link to another page of this server passes it
  * on when it is clicked, so that neither an address nor a copied link holds it. All pages use it.
  */
@@ -11,7 +11,7 @@ import { claimsOf } from '../../kit/claims.js';
 import { clickedLink, ROOT } from './links.js';
 
 /** The pages that take a token. */
-const PAGES = /^(stars|(boards|overlay|docs)\/[^/]+|boards\/[^/]+\/story|members\/[^/]+\/[^/]+)?$/;
+const PAGES = /^(stars|show\/[^/]+(\/[^/]+)?|(boards|overlay|docs)\/[^/]+|boards\/[^/]+\/story|members\/[^/]+\/[^/]+)?$/;
 
 /** A viewer's token or a key; '': none. */
 export const token = tokenOf(location.hash);

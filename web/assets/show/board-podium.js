@@ -47,7 +47,7 @@ sheet.replaceSync(`
     [part=who] { justify-items: center; max-inline-size: 100%; }
     [part=link] { max-inline-size: 100%; font-size: 0.9375rem; }
     [part=gap] { display: none; }
-    [part=flowers] { font-size: 0.875rem; }
+    [part=amount] { font-size: 0.875rem; }
     [part=score] { font-size: min(1em, 9em / var(--length, 1)); }
     /* Over the foot of the portrait (3rem) and centered: there is no room beside the score. */
     [data-gain]::after {

@@ -1,19 +1,19 @@
 // @ts-check
 
 /**
- * Completes the rows of the star-flower page's boards. The kit fills in an entry's fields; this
- * module hides the flower of a member without a score and, on the board of stars, adds a link, the
- * gap to the place above, and the share of the leader's flowers.
+ * Completes the rows of the page's boards. The kit fills in an entry's fields; this module hides the symbol of a member
+ * without a score and, on the board of stars, adds a link, the gap to the place above, and the share of the leader's score.
  */
 
-import { numbers, phrase, words } from '../../kit/format.js';
+import { phrase, words } from '../../kit/format.js';
 import { formatsOf } from '../shared/board-display.js';
 import { setAttribute, setProperty, setText } from '../shared/dom.js';
 import { text } from '../shared/texts.js';
+import { hasSymbol, updateSymbol } from './symbol.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
-words.no_score = text('stars_no_score');
+words.no_score = text('show_no_score');
 
 /**
  * @param {HTMLElement} board a live-leaderboard
@@ -32,9 +32,17 @@ function part(row, name) {
   return /** @type {HTMLElement} */ (row.querySelector(`[part=${name}]`));
 }
 
-/** @param {HTMLElement} board of stars or of fans */
-export function renderFlowers(board) {
-  for (const row of rowsOf(board)) part(row, 'flowers').hidden = row.dataset.absent !== undefined;
+/**
+ * @param {HTMLElement} board of stars or of fans
+ * @param {Update} update
+ */
+export function renderAmounts(board, { snapshot }) {
+  if (snapshot) board.toggleAttribute('data-no-symbol', !hasSymbol(snapshot.info));
+  for (const row of rowsOf(board)) {
+    const amount = part(row, 'amount');
+    amount.hidden = row.dataset.absent !== undefined;
+    updateSymbol(amount.lastElementChild);
+  }
 }
 
 /**
@@ -42,20 +50,20 @@ export function renderFlowers(board) {
  * @param {Update} update
  * @param {(star: string) => string} starURL
  */
-export function renderStarRows(board, { snapshot, me }, starURL) {
-  renderFlowers(board);
+export function renderStarRows(board, update, starURL) {
+  const { snapshot, me } = update;
+  renderAmounts(board, update);
   const top = snapshot?.top ?? [];
   const indexes = new Map(top.map(({ member }, index) => [member, index]));
   const max = Math.max(1, top[0]?.score ?? 1);
-  const { heads, gap: columnGap } = formatsOf(snapshot?.info);
-  const format = heads ? columnGap : numbers.format;
+  const { gap: format } = formatsOf(snapshot?.info);
   for (const row of rowsOf(board)) {
     const member = row.dataset.member ?? '';
     const index = indexes.get(member);
     const gap = index === undefined ? me?.to_next : top[index].rank > 1 ? top[index - 1].score - top[index].score : null;
     const score = index === undefined ? (me?.score ?? 0) : top[index].score;
     const between = index ? [top[index - 1], top[index]] : [me ?? undefined];
-    setText(part(row, 'gap'), gap === 0 ? words.level : gap ? phrase('to_next', { score: format(gap, ...between) }) : '');
+    setText(part(row, 'gap'), gap === 0 ? words.level : gap ? phrase('to_next', { score: format(Math.abs(gap), ...between) }) : '');
     setProperty(row, '--length', part(row, 'score').textContent?.length ?? 0);
     setProperty(row, '--share', Math.round((Math.max(0, score) / max) * 1_000) / 1_000);
     setAttribute(part(row, 'link'), 'href', starURL(member));

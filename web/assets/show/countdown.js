@@ -1,6 +1,6 @@
 // @ts-check
 
-/** The time left in the week, in the head of the star-flower page, by the server's clock. */
+/** The time left in the period of the board, in the head of the page, by the server's clock. */
 
 import { timeLeft } from '../../kit/format.js';
 import { createElement } from '../shared/dom.js';

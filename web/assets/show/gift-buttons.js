@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * The buttons that send flowers to the star shown, one for each size of gift, and the note beside
- * them, which thanks the viewer or explains a refusal. gift-sender.js does the sending.
+ * The buttons that send a gift to the star shown, one for each choice, and the note beside them, which thanks the viewer or
+ * explains a refusal. gift-sender.js does the sending.
  *
  * @import {Gift, Problem} from './gift-sender.js'
  * @import {State} from '../../kit/rankcast.js'
@@ -11,11 +11,12 @@
 import { connectWithToken } from '../shared/connection.js';
 import { createElement, setProperty, setText } from '../shared/dom.js';
 import { isCalm } from '../shared/motion.js';
-import { countedText, text } from '../shared/texts.js';
+import { text } from '../shared/texts.js';
 import { token } from '../shared/token.js';
+import { amountText, event, fieldsOf, instance, isLargest, show } from './event.js';
 import { GiftFlights } from './gift-flight.js';
 import { GiftSender } from './gift-sender.js';
-import { fieldsOf, instance, show } from './show.js';
+import { createSymbol } from './symbol.js';
 
 /** After the last gift. */
 const THANKS_MS = 9_000;
@@ -25,33 +26,38 @@ const narrow = matchMedia('(width < 62rem)');
 const POP_MS = 260;
 /** Taps after which the number above a button grows no more. */
 const GROWING_TAPS = 20;
+/** The symbols on the button of the largest choice. */
+const MAX_SYMBOLS = 5;
+/** Between two rains for gifts of others. */
+const RAIN_PAUSE_MS = 10_000;
 /** Keys of texts, by the code of a problem. */
 const REFUSALS = new Map([
-  ['unauthorized', 'stars_unauthorized'],
-  ['forbidden', token ? 'stars_token_forbids' : 'stars_forbidden'],
-  ['not_open', 'stars_not_now'],
-  ['unknown_board', 'stars_not_now'],
-  ['unknown_event', 'stars_not_now'],
+  ['unauthorized', 'show_unauthorized'],
+  ['forbidden', token ? 'show_token_forbids' : 'show_forbidden'],
+  ['not_open', 'show_not_now'],
+  ['unknown_board', 'show_not_now'],
+  ['unknown_event', 'show_not_now'],
   // No answer came: the gift may count or not.
-  ['closed', 'stars_not_known'],
-  ['unavailable', 'stars_not_known'],
+  ['closed', 'show_not_known'],
+  ['unavailable', 'show_not_known'],
 ]);
 
-/** The button for one size of gift. */
+/** The button for one choice. */
 class GiftButton {
-  flowers;
+  amount;
   element;
   #count = createElement('span', 'size-taps');
   #taps = 0;
 
   /**
+   * @param {number} amount
    * @param {HTMLElement} element
    * @param {(button: GiftButton) => void} onTap
    */
-  constructor(element, onTap) {
+  constructor(amount, element, onTap) {
+    this.amount = amount;
     this.element = element;
-    this.flowers = Number(element.dataset.flowers);
-    // The note below says it to screen readers, once the flowers have arrived.
+    // The note below says it to screen readers, once the gift has arrived.
     this.#count.ariaHidden = 'true';
     element.append(this.#count);
     element.addEventListener('click', () => onTap(this));
@@ -62,7 +68,7 @@ class GiftButton {
     if (taps === this.#taps) return;
     const grows = taps > this.#taps;
     this.#taps = taps;
-    setText(this.#count, taps ? text('stars_combo', { n: taps }) : '');
+    setText(this.#count, taps ? text('show_combo', { n: taps }) : '');
     setProperty(this.#count, '--growth', Math.min(taps, GROWING_TAPS) / GROWING_TAPS);
     if (grows && !isCalm()) this.#count.animate({ scale: [1.3, 1] }, { duration: POP_MS, easing: 'ease-out' });
   }
@@ -70,63 +76,68 @@ class GiftButton {
 
 /**
  * @typedef {object} Page
- * @property {(flowers: number) => void} askForViewer called on a tap without a viewer
+ * @property {(amount: number) => void} askForViewer called on a tap without a viewer
  * @property {(star: string) => string} nameOf
  * @property {(star: string) => HTMLElement | null} scoreOf the star's score where the viewer sees it; null: nowhere
  */
 
 export class GiftButtons {
-  #buttons;
+  #group;
+  /** @type {GiftButton[]} */
+  #buttons = [];
   #note;
   #page;
   #flights = new GiftFlights();
   #star = '';
-  #user = '';
-  /** Sizes that were tapped before the viewer was known. @type {number[]} */
+  #fan = '';
+  /** Choices that were tapped before the viewer was known. @type {number[]} */
   #waiting = [];
   /** @type {State} */
   #state = 'connecting';
+  #rainedAt = -Infinity;
   /** About gifts that the server has answered. */
   #message = '';
-  /** What the message thanks for. @type {{ star: string, user: string, flowers: number } | null} */
+  /** What the message thanks for. @type {{ star: string, fan: string, amount: number } | null} */
   #thanked = null;
   /** Ends the thanks. @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  #sender = new GiftSender(sendGift, {
+  #sender = new GiftSender(event, sendGift, {
     onChange: () => this.#render(),
     onAccepted: (gift, results) => this.#thank(gift, results),
-    onRefused: (gift, problem) => this.#showMessage(refusalText(problem)),
+    onRefused: (_, problem) => this.#showMessage(refusalText(problem)),
   });
 
   /**
-   * @param {Iterable<HTMLElement>} buttons
+   * @param {HTMLElement} group with the buttons that the server knew
    * @param {HTMLElement} note
    * @param {Page} page
    */
-  constructor(buttons, note, page) {
-    this.#buttons = [...buttons].map((button) => new GiftButton(button, ({ flowers }) => this.#onTap(flowers)));
+  constructor(group, note, page) {
+    this.#group = group;
     this.#note = note;
     this.#page = page;
   }
 
   /** Sends the gifts that the last page left without an answer. */
   resume() {
+    this.#updateButtons();
     this.#sender.resume();
   }
 
   /**
    * @param {string} star
-   * @param {string} user the viewer; '': none
+   * @param {string} fan the viewer; '': none
    */
-  show(star, user) {
-    if (star !== this.#star || user !== this.#user) this.#clearMessage();
+  show(star, fan) {
+    this.#updateButtons();
+    if (star !== this.#star || fan !== this.#fan) this.#clearMessage();
     if (star !== this.#star) {
       this.#flights.clear();
       this.#waiting = [];
     }
     this.#star = star;
-    this.#user = user;
-    if (user !== '') for (const size of this.#waiting.splice(0)) this.#sender.tap(star, user, size);
+    this.#fan = fan;
+    if (fan !== '') for (const choice of this.#waiting.splice(0)) this.#send(choice);
     this.#render();
   }
 
@@ -142,24 +153,58 @@ export class GiftButtons {
     this.#render();
   }
 
-  /** @param {number} flowers */
-  #onTap(flowers) {
-    if (this.#user === '') {
-      this.#waiting.push(flowers);
+  /**
+   * The feed tells a gift. As large a one as the largest choice fills the window, but not again soon.
+   *
+   * @param {number} amount
+   */
+  celebrate(amount) {
+    const now = performance.now();
+    if (!isLargest(amount) || now - this.#rainedAt < RAIN_PAUSE_MS) return;
+    this.#rainedAt = now;
+    this.#flights.rain();
+  }
+
+  /** The definition of the event may have changed. */
+  #updateButtons() {
+    const { choices = [], max = Infinity } = show ?? {};
+    this.#sender.setBound(max);
+    const amounts = this.#buttons.map(({ amount }) => amount);
+    if (choices.join() === amounts.join()) return;
+    const elements = /** @type {HTMLElement[]} */ ([...this.#group.children]);
+    const known = elements.map(({ dataset }) => Number(dataset.amount));
+    if (choices.join() !== known.join()) this.#group.replaceChildren(...choices.map(newButton));
+    this.#buttons = choices.map(
+      (amount, i) => new GiftButton(amount, /** @type {HTMLElement} */ (this.#group.children[i]), (button) => this.#onTap(button.amount)),
+    );
+  }
+
+  /** @param {number} choice */
+  #onTap(choice) {
+    if (this.#fan === '') {
+      this.#waiting.push(choice);
       this.#render();
-      this.#page.askForViewer(flowers);
+      this.#page.askForViewer(choice);
     } else if (this.#sender.full) {
-      this.#showMessage(text('stars_too_many'));
+      this.#showMessage(text('show_too_many'));
     } else {
       // Thanks stay, and grow with the next gift.
       if (!this.#thanked) this.#clearMessage();
-      this.#sender.tap(this.#star, this.#user, flowers);
+      this.#send(choice);
     }
   }
 
-  /** @param {number | undefined} max as of {@link GiftSender.setBound} */
-  setBound(max) {
-    this.#sender.setBound(max);
+  /** @param {number} choice */
+  #send(choice) {
+    this.#sender.tap(this.#star, this.#fan, choice);
+    if (this.#state !== 'live') return;
+    const index = this.#buttons.findIndex(({ amount }) => amount === choice);
+    const score = this.#page.scoreOf(this.#star);
+    if (index >= 0 && score)
+      this.#flights.fly(this.#buttons[index].element, score, choice, index / Math.max(this.#buttons.length - 1, 1));
+    if (!isLargest(choice)) return;
+    this.#rainedAt = performance.now();
+    this.#flights.rain();
   }
 
   /**
@@ -168,21 +213,16 @@ export class GiftButtons {
    * @param {Gift} gift
    * @param {any[]} results
    */
-  #thank({ star, user, size, flowers }, results) {
+  #thank({ star, fan, amount }, results) {
     const fans = show?.fans && instance(show.fans, star);
     const rank = results.find(({ board }) => board === fans)?.rank;
-    const values = { star: this.#page.nameOf(star) };
     const before = this.#thanked;
-    const sum = flowers + (before?.star === star && before.user === user ? before.flowers : 0);
-    this.#showMessage(
-      typeof rank === 'number' ? countedText('stars_thanks_place', sum, { ...values, rank }) : countedText('stars_thanks', sum, values),
-    );
-    this.#thanked = { star, user, flowers: sum };
+    const sum = amount + (before?.star === star && before.fan === fan ? before.amount : 0);
+    const values = { name: this.#page.nameOf(star), amount: amountText(sum) };
+    this.#showMessage(typeof rank === 'number' ? text('show_thanks_place', { ...values, rank }) : text('show_thanks', values));
+    this.#thanked = { star, fan, amount: sum };
     document.dispatchEvent(new CustomEvent('gift')); // for the sound
     this.#timer = setTimeout(() => this.#clearMessage(), narrow.matches ? COVERING_THANKS_MS : THANKS_MS);
-    const button = this.#buttons.find((button) => button.flowers === size);
-    const score = this.#page.scoreOf(star);
-    if (button && score && star === this.#star && user === this.#user) this.#flights.fly(button.element, score, flowers);
   }
 
   #clearMessage() {
@@ -199,23 +239,41 @@ export class GiftButtons {
 
   #render() {
     for (const button of this.#buttons) {
-      const waiting = this.#waiting.filter((size) => size === button.flowers).length;
-      button.render(waiting + this.#sender.taps(this.#star, this.#user, button.flowers));
+      const waiting = this.#waiting.filter((choice) => choice === button.amount).length;
+      button.render(waiting + this.#sender.taps(this.#star, this.#fan, button.amount));
     }
     const waits = this.#sender.pending > 0 && (this.#state === 'away' || this.#state === 'stale');
-    setText(this.#note, waits ? text('stars_waits') : this.#message);
+    setText(this.#note, waits ? text('show_waits') : this.#message);
   }
 }
 
 /**
- * @param {{ id: string, star: string, user: string, flowers: number }} gift
+ * As the template of the page has them.
+ *
+ * @param {number} amount
+ * @param {number} i
+ * @param {readonly number[]} choices
+ * @returns {HTMLElement}
+ */
+function newButton(amount, i, choices) {
+  const symbols = 1 + Math.round(((MAX_SYMBOLS - 1) * i) / Math.max(choices.length - 1, 1));
+  const bouquet = createElement('span', 'bouquet', ...Array.from({ length: symbols }, createSymbol));
+  bouquet.ariaHidden = 'true';
+  const button = createElement('button', 'size', bouquet, ' ', createElement('span', 'size-count', amountText(amount)));
+  button.type = 'button';
+  button.dataset.amount = String(amount);
+  return button;
+}
+
+/**
+ * @param {{ id: string, star: string, fan: string, amount: number }} gift
  * @param {number} within ms
  * @returns {Promise<any[]>} the results of the boards
- * @throws {Problem} refused, by the board of stars too
+ * @throws {Problem} refused, by the board of the show too
  */
 async function sendGift(gift, within) {
   if (!show) throw { code: 'unknown_event' };
-  const { event, board } = show;
+  const { board } = show;
   const results = await connectWithToken().send(event, { id: gift.id, ...fieldsOf(gift) }, within);
   const refusal = results.find((result) => result.board === board)?.error;
   if (refusal) throw refusal;
@@ -224,5 +282,5 @@ async function sendGift(gift, within) {
 
 /** @param {Problem} problem its message is in the server's language, not in the page's */
 function refusalText({ code }) {
-  return text(REFUSALS.get(code) ?? 'stars_refused');
+  return text(REFUSALS.get(code) ?? 'show_refused');
 }

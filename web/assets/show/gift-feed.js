@@ -1,22 +1,21 @@
 // @ts-check
 
 /**
- * The list of gifts as they happen, newest first. Several gifts of one user to one star in quick
- * succession are a combo: one line, which counts them. In a crowd, a few lines at a time enter, so
- * that a viewer can read them; lines that wait too long are left out.
+ * The list of gifts as they happen, newest first. Several gifts of one amount, of one fan to one star in quick succession, are
+ * a combo: one line, which counts them. In a crowd, a few lines at a time enter, so that a viewer can read them; lines that
+ * wait too long are left out.
  */
 
-import { numbers } from '../../kit/format.js';
 import { createElement, setText } from '../shared/dom.js';
 import { isCalm } from '../shared/motion.js';
 import { Portrait } from '../shared/portrait.js';
 import { text } from '../shared/texts.js';
-import { createIcon } from './icon.js';
-import { giftOf } from './show.js';
+import { amountText, boardDefinition, giftOf, isLargest } from './event.js';
+import { createSymbol, hasSymbol } from './symbol.js';
 
 /**
- * Gifts of one user to one star; at: time of the last one, ms; line: null unless shown.
- * @typedef {{ user: string, star: string, count: number, flowers: number, big: boolean, at: number, line: Line | null }} Combo
+ * Gifts of one amount, of one fan to one star; at: time of the last one, ms; line: null unless shown.
+ * @typedef {{ fan: string, star: string, amount: number, count: number, at: number, line: Line | null }} Combo
  */
 
 const MAX_LINES = 8;
@@ -30,24 +29,23 @@ const MAX_WAITING = 8;
 const COMBO_MS = 10_000;
 /** Oldest combos beyond this number are dropped: the list of so large a crowd changes too fast to read. */
 const MAX_COMBOS = 500;
-const BIG_FLOWERS = 50;
 const ENTER_MS = 360;
 const BUMP_MS = 420;
 
 class Line {
   #portrait = new Portrait();
-  #user = createElement('b', 'feed-user');
+  #fan = createElement('b', 'feed-fan');
   #star = createElement('span', 'feed-star');
   #count = createElement('span', 'feed-count');
-  #flowers = createElement('span', 'feed-number');
+  #amount = createElement('span', 'feed-number');
   element = createElement('li', 'feed-line');
   /** @type {Animation | undefined} */
   #bump;
 
   constructor() {
-    const to = createElement('span', 'feed-to', createElement('span', 'feed-verb', text('stars_to')), ' ', this.#star);
-    const sum = createElement('span', 'feed-sum', this.#flowers, createIcon('flower'));
-    this.element.append(this.#portrait.element, createElement('span', 'feed-words', this.#user, ' ', to), ' ', this.#count, ' ', sum);
+    const to = createElement('span', 'feed-to', createElement('span', 'feed-verb', text('show_to')), ' ', this.#star);
+    const sum = createElement('span', 'feed-sum', this.#amount, ...(hasSymbol(boardDefinition()) ? [createSymbol()] : []));
+    this.element.append(this.#portrait.element, createElement('span', 'feed-words', this.#fan, ' ', to), ' ', sum, ' ', this.#count);
     this.#count.hidden = true;
   }
 
@@ -55,16 +53,16 @@ class Line {
    * @param {Combo} combo
    * @param {Names} names
    */
-  render({ user, star, count, flowers, big }, names) {
-    const { name = user, avatar } = names.user(user, star);
-    this.#portrait.render(user, name, avatar);
-    setText(this.#user, name);
+  render({ fan, star, count, amount }, names) {
+    const { name = fan, avatar } = names.fan(fan, star);
+    this.#portrait.render(fan, name, avatar);
+    setText(this.#fan, name);
     setText(this.#star, names.star(star).name ?? star);
-    this.element.toggleAttribute('data-big', big);
-    this.element.toggleAttribute('data-own', user === names.me());
-    setText(this.#flowers, numbers.format(flowers));
+    this.element.toggleAttribute('data-big', isLargest(amount));
+    this.element.toggleAttribute('data-own', fan === names.me());
+    setText(this.#amount, amountText(amount));
     const before = this.#count.textContent;
-    setText(this.#count, text('stars_combo', { n: count }));
+    setText(this.#count, text('show_combo', { n: count }));
     this.#count.hidden = count === 1;
     if (count === 1 || before === this.#count.textContent || isCalm()) return;
     this.#bump?.cancel();
@@ -77,7 +75,7 @@ class Line {
 
 /**
  * @typedef {object} Names
- * @property {(id: string, star: string) => import('./profile-cache.js').Profile} user who has sent flowers to the star
+ * @property {(id: string, star: string) => import('./profile-cache.js').Profile} fan who has sent gifts to the star
  * @property {(id: string) => import('./profile-cache.js').Profile} star
  * @property {() => string} me the viewer; '': none
  */
@@ -86,7 +84,8 @@ export class GiftFeed {
   #list;
   #empty;
   #names;
-  /** The newest combo of each user and star that may still grow, by user and star; last changed last. @type {Map<string, Combo>} */
+  #onOther;
+  /** The newest combo that may still grow, by fan, star and amount; last changed last. @type {Map<string, Combo>} */
   #combos = new Map();
   /** Newest first. @type {Combo[]} */
   #shown = [];
@@ -101,37 +100,39 @@ export class GiftFeed {
    * @param {HTMLElement} list
    * @param {HTMLElement} empty shown while the list is empty
    * @param {Names} names
+   * @param {(amount: number) => void} [onOther] called for each gift that is not the viewer's own
    */
-  constructor(list, empty, names) {
+  constructor(list, empty, names, onOther = () => {}) {
     this.#list = list;
     this.#empty = empty;
     this.#names = names;
+    this.#onOther = onOther;
   }
 
   /** @param {readonly { at: string, data: any }[]} items of the feed */
   addItems(items) {
     for (const { at, data } of items) {
-      const { user, star, flowers } = giftOf(data ?? {});
+      const { fan, star, amount } = giftOf(data ?? {});
       // The definition of the event may have changed since.
-      if (typeof user !== 'string' || typeof star !== 'string' || typeof flowers !== 'number') continue;
-      this.#add(user, star, flowers, Date.parse(at));
+      if (typeof fan !== 'string' || typeof star !== 'string' || typeof amount !== 'number') continue;
+      this.#add(fan, star, amount, Date.parse(at));
+      if (fan !== this.#names.me()) this.#onOther(amount);
     }
     if (items.length > 0) this.renderSoon();
   }
 
   /**
-   * @param {string} user
+   * @param {string} fan
    * @param {string} star
-   * @param {number} flowers
+   * @param {number} amount
    * @param {number} at
    */
-  #add(user, star, flowers, at) {
-    const key = JSON.stringify([user, star]);
+  #add(fan, star, amount, at) {
+    const key = JSON.stringify([fan, star, amount]);
     const last = this.#combos.get(key);
-    const big = flowers >= BIG_FLOWERS;
     /** @type {Combo} */
-    const combo = last && at - last.at <= COMBO_MS ? last : { user, star, count: 0, flowers: 0, big, at, line: null };
-    Object.assign(combo, { count: combo.count + 1, flowers: combo.flowers + flowers, big: combo.big || big, at });
+    const combo = last && at - last.at <= COMBO_MS ? last : { fan, star, amount, count: 0, at, line: null };
+    Object.assign(combo, { count: combo.count + 1, at });
     this.#combos.delete(key);
     this.#combos.set(key, combo);
     for (const [oldest, { at: before }] of this.#combos) {
@@ -147,8 +148,8 @@ export class GiftFeed {
     if (this.#waiting.length <= MAX_WAITING) return;
     // The viewer's own gifts always stay. A big gift stays as long as there are others to drop.
     const { me } = this.#names;
-    const others = this.#waiting.filter(({ user }) => user !== me());
-    const dropped = others.find(({ big }) => !big) ?? others[0] ?? this.#waiting[0];
+    const others = this.#waiting.filter(({ fan }) => fan !== me());
+    const dropped = others.find(({ amount }) => !isLargest(amount)) ?? others[0] ?? this.#waiting[0];
     this.#waiting.splice(this.#waiting.indexOf(dropped), 1);
   }
 

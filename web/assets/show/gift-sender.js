@@ -1,14 +1,14 @@
 // @ts-check
 
 /**
- * Gathers quick taps on one size of gift into one gift, sends it, and keeps it until the server has
+ * Gathers quick taps on one choice into one gift, sends it, and keeps it until the server has
  * answered it. The page that a reload opens goes on with the same ids, so that each tap counts once.
  * The sender never changes a gift that it has sent. gift-buttons.js uses the sender.
  *
- * Gift: size is what a tap gives; at is the time of the last tap or of the first sending, ms since 1970.
- * Run: the taps on one size for one star until all of them are answered.
+ * Gift: choice is what a tap gives; at is the time of the last tap or of the first sending, ms since 1970.
+ * Run: the taps on one choice for one star until all of them are answered.
  *
- * @typedef {{ id: string, star: string, user: string, size: number, flowers: number, at: number }} Gift
+ * @typedef {{ id: string, star: string, fan: string, choice: number, amount: number, at: number }} Gift
  * @typedef {{ taps: number, gifts: number }} Run
  * @typedef {import('../../kit/rankcast.js').Problem} Problem
  */
@@ -20,36 +20,34 @@ import { ROOT } from '../shared/links.js';
 const PAUSE_MS = 300;
 /** A gift gathers no longer than this, so that the board moves while a viewer goes on tapping. */
 const GATHER_MS = 5_000;
-/** The most flowers of a gift, where the event sets no bound: a hundred taps on the largest size. */
-const MAX_FLOWERS = 9_900;
-/** Until the bound of the event is known, the one of the documentation's example holds. */
-const UNKNOWN_BOUND = 99;
 /** More gifts than a viewer taps while a connection comes back. */
 const MAX_PENDING = 100;
-const STORAGE_KEY = `rankcast gifts ${ROOT.pathname}`;
 
 export class GiftSender {
   /** Gifts without an answer, by id. @type {Map<string, Gift>} */
   #gifts = new Map();
   /**
-   * Those of them that still gather taps, by star, user and size.
+   * Those of them that still gather taps, by star, fan and choice.
    * @type {Map<string, { gift: Gift, since: number, timer: ReturnType<typeof setTimeout> }>}
    */
   #gathering = new Map();
-  /** By star, user and size. @type {Map<string, Run>} */
+  /** By star, fan and choice. @type {Map<string, Run>} */
   #runs = new Map();
-  #bound = UNKNOWN_BOUND;
+  #bound = Infinity;
+  #key;
   #send;
   #callbacks;
 
   /**
-   * @param {(gift: { id: string, star: string, user: string, flowers: number }, within: number) => Promise<any[]>} send
+   * @param {string} event
+   * @param {(gift: { id: string, star: string, fan: string, amount: number }, within: number) => Promise<any[]>} send
    * @param {object} callbacks
    * @param {() => void} callbacks.onChange
    * @param {(gift: Gift, results: any[]) => void} callbacks.onAccepted
    * @param {(gift: Gift, problem: Problem) => void} callbacks.onRefused
    */
-  constructor(send, callbacks) {
+  constructor(event, send, callbacks) {
+    this.#key = `rankcast gifts ${ROOT.pathname}show/${event}`;
     this.#send = send;
     this.#callbacks = callbacks;
     // The browser may end a hidden page without another event.
@@ -57,16 +55,16 @@ export class GiftSender {
     document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && this.#sendAll());
   }
 
-  /** @param {number | undefined} max the most flowers of one event; undefined: the event sets no bound; 0: not known */
-  setBound(max = MAX_FLOWERS) {
-    this.#bound = Math.min(max || UNKNOWN_BOUND, MAX_FLOWERS);
+  /** @param {number} max the largest amount of one event; the caller sets it before the first tap */
+  setBound(max) {
+    this.#bound = max;
   }
 
   /** Sends the gifts that the last page left without an answer. */
   resume() {
-    for (const gift of restore()) {
+    for (const gift of restore(this.#key)) {
       this.#add(gift);
-      this.#runOf(gift).taps += Math.ceil(gift.flowers / gift.size);
+      this.#runOf(gift).taps += Math.ceil(gift.amount / gift.choice);
       this.#start(gift);
     }
   }
@@ -82,50 +80,50 @@ export class GiftSender {
 
   /**
    * @param {string} star
-   * @param {string} user
-   * @param {number} size
+   * @param {string} fan
+   * @param {number} choice
    * @returns {number} taps without an answer
    */
-  taps(star, user, size) {
-    return this.#runs.get(keyOf({ star, user, size }))?.taps ?? 0;
+  taps(star, fan, choice) {
+    return this.#runs.get(keyOf({ star, fan, choice }))?.taps ?? 0;
   }
 
   /**
    * Counts a tap.
    *
    * @param {string} star
-   * @param {string} user
-   * @param {number} size
+   * @param {string} fan
+   * @param {number} choice
    */
-  tap(star, user, size) {
-    const key = keyOf({ star, user, size });
-    for (let left = size; left > 0; ) {
-      const flowers = Math.min(left, this.#bound);
+  tap(star, fan, choice) {
+    const key = keyOf({ star, fan, choice });
+    for (let left = choice; left > 0; ) {
+      const amount = Math.min(left, this.#bound);
       const before = this.#gathering.get(key);
-      if (before && (before.gift.flowers + flowers > this.#bound || Date.now() - before.since >= GATHER_MS)) this.#seal(key);
-      this.#gather(key, { star, user, size }, flowers);
-      left -= flowers;
+      if (before && (before.gift.amount + amount > this.#bound || Date.now() - before.since >= GATHER_MS)) this.#seal(key);
+      this.#gather(key, { star, fan, choice }, amount);
+      left -= amount;
     }
-    this.#runOf({ star, user, size }).taps++;
+    this.#runOf({ star, fan, choice }).taps++;
     this.#store();
     this.#callbacks.onChange();
   }
 
   /**
    * @param {string} key
-   * @param {{ star: string, user: string, size: number }} of
-   * @param {number} flowers
+   * @param {{ star: string, fan: string, choice: number }} of
+   * @param {number} amount
    */
-  #gather(key, of, flowers) {
+  #gather(key, of, amount) {
     const at = Date.now();
     const { gift, since, timer } = this.#gathering.get(key) ?? {
-      gift: { id: newID(), ...of, flowers: 0, at },
+      gift: { id: newID(), ...of, amount: 0, at },
       since: at,
       timer: undefined,
     };
     clearTimeout(timer);
     if (!this.#gifts.has(gift.id)) this.#add(gift);
-    gift.flowers += flowers;
+    gift.amount += amount;
     gift.at = at;
     this.#gathering.set(key, { gift, since, timer: setTimeout(() => this.#seal(key), PAUSE_MS) });
   }
@@ -135,14 +133,14 @@ export class GiftSender {
     const { gift, timer } = /** @type {{ gift: Gift, timer: ReturnType<typeof setTimeout> }} */ (this.#gathering.get(key));
     clearTimeout(timer);
     this.#gathering.delete(key);
-    // The bound may have become known, or smaller, since the taps.
+    // The bound may have become smaller since the taps.
     const parts = [gift];
-    for (let left = gift.flowers - this.#bound; left > 0; left -= this.#bound) {
-      const rest = { ...gift, id: newID(), flowers: Math.min(left, this.#bound) };
+    for (let left = gift.amount - this.#bound; left > 0; left -= this.#bound) {
+      const rest = { ...gift, id: newID(), amount: Math.min(left, this.#bound) };
       this.#add(rest);
       parts.push(rest);
     }
-    gift.flowers = Math.min(gift.flowers, this.#bound);
+    gift.amount = Math.min(gift.amount, this.#bound);
     for (const part of parts) {
       part.at = Date.now();
       this.#start(part);
@@ -153,7 +151,7 @@ export class GiftSender {
     for (const key of [...this.#gathering.keys()]) this.#seal(key);
   }
 
-  /** @param {{ star: string, user: string, size: number }} of */
+  /** @param {{ star: string, fan: string, choice: number }} of */
   #runOf(of) {
     const key = keyOf(of);
     const run = this.#runs.get(key) ?? { taps: 0, gifts: 0 };
@@ -169,13 +167,13 @@ export class GiftSender {
 
   /** @param {Gift} gift */
   async #start(gift) {
-    const { id, star, user, flowers, at } = gift;
+    const { id, star, fan, amount, at } = gift;
     this.#store();
     this.#callbacks.onChange();
     /** @type {() => void} */
     let report;
     try {
-      const results = await this.#send({ id, star, user, flowers }, RETRY_MS - (Date.now() - at));
+      const results = await this.#send({ id, star, fan, amount }, RETRY_MS - (Date.now() - at));
       report = () => this.#callbacks.onAccepted(gift, results);
     } catch (problem) {
       report = () => this.#callbacks.onRefused(gift, /** @type {Problem} */ (problem));
@@ -189,29 +187,32 @@ export class GiftSender {
 
   #store() {
     try {
-      sessionStorage.setItem(STORAGE_KEY, JSON.stringify([...this.#gifts.values()]));
+      sessionStorage.setItem(this.#key, JSON.stringify([...this.#gifts.values()]));
     } catch {
       // The storage is full or not allowed. A reload then forgets the gifts.
     }
   }
 }
 
-/** @param {{ star: string, user: string, size: number }} of */
-function keyOf({ star, user, size }) {
-  return JSON.stringify([star, user, size]);
+/** @param {{ star: string, fan: string, choice: number }} of */
+function keyOf({ star, fan, choice }) {
+  return JSON.stringify([star, fan, choice]);
 }
 
-/** @returns {Gift[]} the stored gifts whose ids the server still knows */
-function restore() {
+/**
+ * @param {string} key
+ * @returns {Gift[]} the stored gifts whose ids the server still knows
+ */
+function restore(key) {
   try {
     /** @type {Gift[]} */
-    const gifts = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '[]');
+    const gifts = JSON.parse(sessionStorage.getItem(key) ?? '[]');
     const now = Date.now();
     return gifts.filter(
-      ({ id, star, user, size, flowers, at }) =>
-        [id, star, user].every((field) => typeof field === 'string' && field !== '') &&
-        size > 0 &&
-        Number.isSafeInteger(flowers) &&
+      ({ id, star, fan, choice, amount, at }) =>
+        [id, star, fan].every((field) => typeof field === 'string' && field !== '') &&
+        choice > 0 &&
+        Number.isSafeInteger(amount) &&
         at <= now &&
         now - at < RETRY_MS,
     );

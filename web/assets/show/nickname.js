@@ -4,15 +4,16 @@
 
 import { byId, setText, showModal } from '../shared/dom.js';
 import { showMemberProblem } from '../shared/member-id.js';
-import { countedText, text } from '../shared/texts.js';
+import { text } from '../shared/texts.js';
+import { amountText } from './event.js';
 
 export class NicknameDialog {
   #dialog = byId('nickname', HTMLDialogElement);
   #input = byId('me', HTMLInputElement);
   #problem = byId('me-problem', HTMLElement);
   #done = byId('nickname-done', HTMLElement);
-  /** Flowers that wait for a nickname; 0: none. */
-  #flowers = 0;
+  /** What waits for a nickname; 0: nothing. */
+  #amount = 0;
 
   /**
    * @param {(name: string) => void} onName called with a valid nickname, or with '' for none
@@ -22,9 +23,9 @@ export class NicknameDialog {
     byId('nickname-form', HTMLFormElement).addEventListener('submit', (event) => {
       event.preventDefault();
       const name = this.#input.value.trim();
-      if (showMemberProblem(name, this.#input, this.#problem, 'stars_nickname')) return;
-      if (name === '' && this.#flowers > 0) {
-        setText(this.#problem, text('stars_nickname_missing'));
+      if (showMemberProblem(name, this.#input, this.#problem, 'show_nickname')) return;
+      if (name === '' && this.#amount > 0) {
+        setText(this.#problem, text('show_nickname_missing'));
         return;
       }
       onName(name);
@@ -36,13 +37,13 @@ export class NicknameDialog {
 
   /**
    * @param {string} name the present one; '': none
-   * @param {number} [flowers] that go out as soon as there is a nickname
+   * @param {number} [amount] of the gift that goes out as soon as there is a nickname
    */
-  ask(name, flowers = 0) {
-    this.#flowers = flowers;
+  ask(name, amount = 0) {
+    this.#amount = amount;
     this.#input.value = name;
-    showMemberProblem(name, this.#input, this.#problem, 'stars_nickname');
-    setText(this.#done, flowers > 0 ? countedText('stars_nickname_send', flowers) : text('stars_nickname_done'));
+    showMemberProblem(name, this.#input, this.#problem, 'show_nickname');
+    setText(this.#done, amount > 0 ? text('show_nickname_send', { amount: amountText(amount) }) : text('show_nickname_done'));
     showModal(this.#dialog);
     this.#input.select();
   }

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * Names and avatars of stars and users, by id. Entries of boards bring most of them. The cache
+ * Names and avatars of stars and fans, by id. Entries of boards bring most of them. The cache
  * reads the others from a board of their kind, which also answers for members without a score or
  * a profile. Until then, and for a member without a profile, the page shows the id.
  */
@@ -9,7 +9,7 @@
 import { fetchJSON } from '../shared/api.js';
 import { partProblem } from '../shared/board-name.js';
 import { encodeSegment } from '../shared/links.js';
-import { instance, show } from './show.js';
+import { instance, show } from './event.js';
 
 /** @typedef {{ readonly name?: string, readonly avatar?: string }} Profile */
 
@@ -22,10 +22,11 @@ const MAX_PENDING = 48;
 /** After a failure, the cache does not ask for the same profile within this time. */
 const RETRY_MS = 30_000;
 
-/** @typedef {{ kind: string, id: string, board: string }} Wanted */
+/** @typedef {'star' | 'fan'} Role */
+/** @typedef {{ role: Role, id: string, board: string }} Wanted */
 
 export class ProfileCache {
-  /** By kind and id, least recently used first. @type {Map<string, Profile>} */
+  /** By role and id, least recently used first. @type {Map<string, Profile>} */
   #profiles = new Map();
   /** Keys that wait, are being read, or failed lately. @type {Set<string>} */
   #pending = new Set();
@@ -42,11 +43,11 @@ export class ProfileCache {
   /**
    * Adds the profiles that come with entries.
    *
-   * @param {string} kind of member: `star` or `user`
+   * @param {Role} role of the members
    * @param {readonly { member: string, name?: string, avatar?: string }[]} entries
    */
-  addEntries(kind, entries) {
-    for (const { member, name, avatar } of entries) this.#set(keyOf(kind, member), { name, avatar });
+  addEntries(role, entries) {
+    for (const { member, name, avatar } of entries) this.#set(keyOf(role, member), { name, avatar });
   }
 
   /**
@@ -54,7 +55,7 @@ export class ProfileCache {
    * @returns {Profile} {} while it is not known; then the cache reads it from the server
    */
   star(id) {
-    return show && !partProblem(id) ? this.#get({ kind: 'star', id, board: show.board }) : {};
+    return show && !partProblem(id) ? this.#get({ role: 'star', id, board: show.board }) : {};
   }
 
   /**
@@ -62,14 +63,14 @@ export class ProfileCache {
    * @param {string} star whose fans the server is asked for
    * @returns {Profile} {} while it is not known; then the cache reads it from the server
    */
-  user(id, star) {
+  fan(id, star) {
     const family = show?.fans || show?.recent;
-    return family && !partProblem(star) ? this.#get({ kind: 'user', id, board: instance(family, star) }) : {};
+    return family && !partProblem(star) ? this.#get({ role: 'fan', id, board: instance(family, star) }) : {};
   }
 
   /** @param {Wanted} wanted */
   #get(wanted) {
-    const key = keyOf(wanted.kind, wanted.id);
+    const key = keyOf(wanted.role, wanted.id);
     const profile = this.#profiles.get(key);
     if (profile) this.#set(key, profile);
     else if (!this.#pending.has(key) && this.#pending.size < MAX_PENDING) {
@@ -94,18 +95,18 @@ export class ProfileCache {
   async #load() {
     if (this.#loading || this.#queue.length === 0) return;
     this.#loading = true;
-    const [{ board, kind }] = this.#queue;
+    const [{ board, role }] = this.#queue;
     const wanted = this.#queue.filter((other) => other.board === board).slice(0, MAX_MEMBERS);
     this.#queue = this.#queue.filter((other) => !wanted.includes(other));
     try {
       const query = new URLSearchParams(wanted.map(({ id }) => ['id', id]));
       /** @type {{ members: { member: string, name?: string, avatar?: string }[] }} */
       const { members } = await fetchJSON(`v1/boards/${encodeSegment(board)}/members?${query}`);
-      this.addEntries(kind, members);
-      for (const { id } of wanted) this.#pending.delete(keyOf(kind, id));
+      this.addEntries(role, members);
+      for (const { id } of wanted) this.#pending.delete(keyOf(role, id));
       if (members.some(({ name, avatar }) => name || avatar)) this.#onChange();
     } catch {
-      setTimeout(() => wanted.forEach(({ id }) => this.#pending.delete(keyOf(kind, id))), RETRY_MS);
+      setTimeout(() => wanted.forEach(({ id }) => this.#pending.delete(keyOf(role, id))), RETRY_MS);
     }
     this.#loading = false;
     this.#load();
@@ -113,9 +114,9 @@ export class ProfileCache {
 }
 
 /**
- * @param {string} kind
+ * @param {Role} role
  * @param {string} id
  */
-function keyOf(kind, id) {
-  return `${kind}/${id}`;
+function keyOf(role, id) {
+  return `${role}/${id}`;
 }

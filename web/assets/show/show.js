@@ -1,104 +1,269 @@
 // @ts-check
 
 /**
- * The event of the star-flower page and the boards that its definition shows: the event that the server has put into the
- * page, or the first one with a `show` in the server's list, which an operator may define while the page is open.
+ * The script of the page of an event, on which viewers send gifts to stars: all stars (`/show/gift`), or one
+ * (`/show/gift/s17`). The viewer is whom the token of the page is for. Without a token, `me=mochi` names the viewer. The URL
+ * holds all else that the page shows, so that a viewer can keep and share it.
  */
 
-import { fetchJSON } from '../shared/api.js';
-import { Poll } from '../shared/poll.js';
+import { fill, textIn } from '../../kit/format.js';
+import '../../kit/rankcast.js';
+import { partProblem } from '../shared/board-name.js';
+import { connectWithToken, setToken } from '../shared/connection.js';
+import { byId, setAttribute, setText } from '../shared/dom.js';
+import { encodeSegment, handleLinks, pageURL, updateLanguageLink } from '../shared/links.js';
+import { memberProblem } from '../shared/member-id.js';
+import { refusalText } from '../shared/refusal.js';
+import '../shared/settings.js';
+import { storedMember, storeMember } from '../shared/stored-member.js';
+import { countedText, text } from '../shared/texts.js';
+import { token, tokenMaySend, tokenSub } from '../shared/token.js';
+import { setUpPodium } from './board-podium.js';
+import { linkOf, renderStarRows, scoreOf } from './board-rows.js';
+import { Countdown } from './countdown.js';
+import { boardDefinition, boardTitle, event, problem, readPath, show, showTitle, watchEvent } from './event.js';
+import { GiftButtons } from './gift-buttons.js';
+import { GiftFeed } from './gift-feed.js';
+import { NicknameDialog } from './nickname.js';
+import { ProfileCache } from './profile-cache.js';
+import { StarDetails } from './star-details.js';
+import { updateSymbol } from './symbol.js';
+import { Winners } from './winners.js';
 
-/**
- * @typedef {object} Definition of an event
- * @property {string} event
- * @property {{ board: string, fans?: string, recent?: string }} [show]
- * @property {string} [sender]
- * @property {{ [name: string]: { max?: number } }} [fields]
- * @property {{ board: string, member: string, score: string | number }[]} updates
- */
+/** @typedef {import('../../kit/rankcast.js').Problem} Problem */
+/** @typedef {import('../../kit/rankcast.js').Update} Update */
 
-/**
- * @typedef {object} Show
- * @property {string} event
- * @property {string} board
- * @property {string} fans the board of one star's fans, with a placeholder; '': none
- * @property {string} recent the same for a short time
- * @property {string} star the field of the event for the star
- * @property {string} user the field for the viewer; '': none
- * @property {string} flowers the field for the number of flowers; '': each event is one flower
- * @property {boolean} namesSender otherwise no viewer may send the event
- * @property {number | undefined} max the most flowers of one event; undefined: the event sets no bound
- */
+const main = byId('main', HTMLElement);
+const title = byId('title', HTMLElement);
+const lead = byId('lead', HTMLElement);
+const requirementsNote = byId('requirements', HTMLElement);
+const starSection = byId('star', HTMLElement);
+const starName = byId('star-name', HTMLElement);
+const backLink = byId('back', HTMLAnchorElement);
+const backTitle = byId('back-title', HTMLElement);
+const board = byId('board', HTMLElement);
+const boardHeading = byId('board-title', HTMLElement);
+const boardCount = byId('board-count', HTMLElement);
+const viewerButton = byId('viewer', HTMLElement);
+const viewerName = byId('viewer-name', HTMLElement);
+const viewerNote = byId('viewer-note', HTMLElement);
+const giftTitle = byId('gift-title', HTMLElement);
+const languageLink = byId('other-language', HTMLAnchorElement);
+const feedEmpty = byId('feed-empty', HTMLElement);
+const feedEmptyText = feedEmpty.textContent ?? '';
 
-/** null: no event has a show, as far as the page knows. @type {Show | null} */
-export let show = readShow([JSON.parse(document.getElementById('show')?.textContent ?? '{}')]);
+/** The viewer of the token; '': none, so the URL or a nickname names the viewer. */
+const knownViewer = memberProblem(tokenSub) ? '' : tokenSub;
+/** Whether the server takes events from pages. */
+const takesGifts = 'writes' in document.body.dataset;
+const anybodySends = document.body.dataset.anonymousSends === 'true';
+const maySend = takesGifts && (anybodySends || tokenMaySend(event));
 
-/** Whether the server has answered, or has put the event into the page. */
-export let isKnown = show !== null;
+const profiles = new ProfileCache(() => {
+  giftFeed.renderSoon();
+  starDetails.renderName();
+  renderTitle();
+  renderRequirements();
+});
+const countdown = new Countdown(byId('countdown', HTMLElement), byId('countdown-left', HTMLElement), () => connectWithToken().now());
+const winners = new Winners((star) => starURL(star));
+const giftFeed = new GiftFeed(byId('gifts', HTMLElement), feedEmpty, {
+  fan: (id, star) => profiles.fan(id, star),
+  star: (id) => profiles.star(id),
+  me: () => readURL().me,
+}, (amount) => giftButtons?.celebrate(amount));
+const starDetails = new StarDetails(profiles);
+const nickname = new NicknameDialog(changeViewer, () => giftButtons?.dropTaps());
+const giftButtons = takesGifts ? newGiftButtons() : null;
 
-/** @param {() => void} onChange called after each answer */
-export function watchShow(onChange) {
-  new Poll(Infinity, async (signal) => {
-    const { events } = await fetchJSON('v1/events', signal);
-    // The server does not list an event that the viewer may not see.
-    show = readShow(events) ?? show;
-    isKnown = true;
-    onChange();
-  }).start();
+/** The star shown; '': all stars. */
+let star = '';
+/** The viewer of the URL as last shown. */
+let viewer = '';
+/** Ends the feed of the event. @type {(() => void) | null} */
+let endFeed = null;
+/** Why the server refused the feed. @type {Problem | null} */
+let feedProblem = null;
+
+// The links to a star change the path, and with it what a relative link leads to.
+for (const link of document.querySelectorAll('.masthead a')) if (link instanceof HTMLAnchorElement) setAttribute(link, 'href', link.href);
+handleLinks(
+  (path) => readPath(path).event === event,
+  (href) => {
+    if (href !== location.href) history.pushState(null, '', href);
+    onNavigation(true);
+  },
+);
+addEventListener('popstate', () => onNavigation(false));
+
+board.addEventListener('update', (event) => {
+  const update = /** @type {CustomEvent<Update>} */ (event).detail;
+  const { snapshot, me, state } = update;
+  giftButtons?.setState(state);
+  main.dataset.state = state;
+  if (snapshot) {
+    profiles.addEntries('star', [...snapshot.top, ...(me?.around ?? [])]);
+    countdown.setEnd(snapshot.final ? null : snapshot.ends);
+    if (!snapshot.final) winners.setPeriod(snapshot.period, snapshot.info);
+    setText(boardCount, countedText('members', snapshot.total));
+  } else if (state === 'stopped') {
+    winners.setPeriod('');
+  }
+  renderStarRows(board, update, starURL);
+  starDetails.update(update);
+  renderTitle();
+});
+
+viewerButton.addEventListener('click', () => nickname.ask(viewer));
+
+viewerButton.hidden = knownViewer !== '' || (takesGifts && !maySend);
+setUpPodium(board);
+setToken([...document.querySelectorAll('live-leaderboard')]);
+watchGifts();
+watchEvent(() => {
+  watchGifts();
+  render();
+});
+restoreViewer();
+render();
+
+// The kit does not retry a refused feed, and an operator may define the event later.
+function watchGifts() {
+  if (!show || (endFeed && !feedProblem)) return;
+  const isFirst = !endFeed;
+  endFeed?.();
+  feedProblem = null;
+  endFeed = connectWithToken().feed(event, {
+    onItems: (items) => giftFeed.addItems(items),
+    onError: (problem) => {
+      feedProblem = problem;
+      renderRequirements();
+    },
+  });
+  // What the last page left waits until the page knows how to send it.
+  if (isFirst) giftButtons?.resume();
+}
+
+function newGiftButtons() {
+  return new GiftButtons(byId('sizes', HTMLElement), byId('gift-note', HTMLElement), {
+    askForViewer: (amount) => nickname.ask('', amount),
+    nameOf: (id) => profiles.star(id).name || id,
+    scoreOf: (id) => scoreOf(board, id) ?? starDetails.visibleScore,
+  });
+}
+
+/** @returns {{ star: string, me: string, goal: string }} what the URL asks for; star '': all stars; me: the token's viewer, if there is one */
+function readURL() {
+  const query = new URLSearchParams(location.search);
+  return { star: readPath(location.pathname).star, me: knownViewer || (query.get('me') ?? ''), goal: query.get('goal') ?? '' };
 }
 
 /**
- * @param {Definition[]} events
- * @returns {Show | null}
+ * @param {string} star '': all stars
+ * @param {string} [me] default: the viewer of the URL
  */
-function readShow(events) {
-  const definition = events.find(({ show }) => show);
-  if (!definition?.show) return null;
-  const { event, show: { board, fans = '', recent = '' }, sender = '', fields = {}, updates } = definition;
-  const updateOf = (/** @type {string} */ name) => updates.find((update) => update.board === name && fieldOf(update.member));
-  const own = updateOf(board);
-  const flowers = fieldOf(String(own?.score));
-  return {
-    event,
-    board,
-    fans,
-    recent,
-    star: fieldOf(own?.member),
-    user: sender || fieldOf(updateOf(fans || recent)?.member),
-    flowers,
-    namesSender: sender !== '',
-    max: flowers ? fields[flowers]?.max : 1,
-  };
+function starURL(star, me = readURL().me) {
+  const { star: current, goal } = readURL();
+  const path = ['show', event, ...(star ? [star] : [])].map(encodeSegment).join('/');
+  return pageURL(path, { me: knownViewer ? '' : me, goal: star && star === current ? goal : '' }).href;
 }
 
-/** @param {string} [text] in which a field stands in braces; another text gives '' */
-function fieldOf(text = '') {
-  return /^\{(\w+)\}$/.exec(text)?.[1] ?? '';
+/** Puts the stored viewer into a URL without one. */
+function restoreViewer() {
+  const { star, me } = readURL();
+  if (me || viewerButton.hidden) return;
+  const stored = storedMember('me');
+  if (stored) history.replaceState(null, '', starURL(star, stored));
+}
+
+/** @param {string} me the nickname as typed: the viewer's id; '': none */
+function changeViewer(me) {
+  storeMember('me', me); // an id from a link is not stored
+  if (me === readURL().me) return;
+  history.replaceState(null, '', starURL(readURL().star, me));
+  render();
 }
 
 /**
- * @param {string} family a board of the show, with a placeholder
- * @param {string} star
- * @returns {string} the name of the star's board
+ * Renders the view of the new URL, and moves the focus to it.
+ *
+ * @param {boolean} toTop false: the browser restores the scroll position of an entry in the history
  */
-export function instance(family, star) {
-  return family.replaceAll(`{${show?.star}}`, () => star);
+function onNavigation(toTop) {
+  const before = star;
+  // A link or an entry in the history may be older than the viewer.
+  if (readURL().me !== viewer) history.replaceState(null, '', starURL(readURL().star, viewer));
+  render();
+  if (toTop) scrollTo(0, 0);
+  const target = star ? starName : (linkOf(board, before) ?? main);
+  target.focus({ preventScroll: toTop });
+}
+
+/** Renders what the URL asks for. */
+function render() {
+  const { star: requestedStar, me: named, goal } = readURL();
+  star = requestedStar;
+  const me = memberProblem(named) ? '' : named;
+  main.dataset.view = star ? 'star' : 'all';
+  starSection.hidden = !star;
+  viewer = me;
+  setText(viewerName, me || text('show_nickname_set'));
+  setAttribute(viewerButton, 'aria-label', me !== '' && text('show_nickname_change', { name: me }));
+  board.toggleAttribute('data-podium', !star);
+  starDetails.show(star, me);
+  // A board shows nothing if the member that it follows is invalid. (A star's id is also a part of
+  // a board's name, for which the rules are stricter.)
+  setAttribute(board, 'me', partProblem(star) ? '' : star);
+  setAttribute(board, 'goal', star !== '' && goal !== '' && goal);
+  setAttribute(board, 'board', show?.board ?? '');
+  winners.updateLinks();
+  giftFeed.renderSoon();
+  backLink.href = starURL('');
+  updateLanguageLink(languageLink);
+  renderTitle();
+  renderRequirements();
+  giftButtons?.show(star, me);
+}
+
+function renderRequirements() {
+  const refusal = feedProblem ? refusalText(feedProblem) : '';
+  const isMissing = problem !== null && !show;
+  setText(requirementsNote, isMissing ? refusalText(problem) || text('show_missing', { event }) : '');
+  for (const id of ['standings', 'feed']) byId(id, HTMLElement).hidden = isMissing;
+  winners.setHidden(isMissing);
+  setText(feedEmpty, refusal || feedEmptyText);
+  const takes = takesGifts && Boolean(show?.fan) && (star === '' || partProblem(star) === '');
+  const fills = show?.others.length === 0 && show.choices.length > 0;
+  main.toggleAttribute('data-no-gifts', !(takes && fills && maySend && viewersMaySend()));
+  setText(giftTitle, text(takes && fills ? 'show_send' : 'show_your_place'));
+  setText(viewerNote, viewerText(takes, fills));
+}
+
+/** Whether the event is for viewers: without a sender it is for keys, whatever the token of a viewer allows. */
+function viewersMaySend() {
+  return anybodySends || !tokenSub || !show || show.namesSender;
 }
 
 /**
- * @param {{ [name: string]: unknown }} data of an item of the feed
- * @returns {{ star: unknown, user: unknown, flowers: unknown }}
+ * @param {boolean} takes whether the server takes gifts for the star
+ * @param {boolean} fills whether the page can fill the event
  */
-export function giftOf(data) {
-  const { star = '', user = '', flowers = '' } = show ?? {};
-  return { star: data[star], user: data[user], flowers: flowers ? data[flowers] : 1 };
+function viewerText(takes, fills) {
+  if (takes && show && !fills)
+    return show.others.length > 0 ? text('show_other_fields', { fields: show.others.join(', ') }) : text('show_no_amount');
+  if (takes && maySend && !viewersMaySend()) return text('show_no_sender', { event });
+  if (takes && !maySend) return text(token ? 'show_token_cannot_send' : 'show_needs_token');
+  if (knownViewer) return text('show_you_are', { name: profiles.fan(knownViewer, star).name || knownViewer });
+  const problem = memberProblem(readURL().me, 'show_nickname');
+  return problem && text(problem);
 }
 
-/**
- * @param {{ star: string, user: string, flowers: number }} gift
- * @returns {{ [name: string]: unknown }} the fields of the event for it
- */
-export function fieldsOf(gift) {
-  const { star = '', user = '', flowers = '' } = show ?? {};
-  return { [star]: gift.star, [user]: gift.user, ...(flowers && { [flowers]: gift.flowers }) };
+function renderTitle() {
+  const heading = show ? showTitle() : event;
+  setText(title, heading);
+  setText(lead, textIn(boardDefinition()?.description));
+  setText(boardHeading, boardTitle());
+  setText(backTitle, boardTitle());
+  for (const symbol of document.querySelectorAll('svg.symbol:not(.feed-sum *)')) updateSymbol(symbol);
+  document.title = [star && fill('{star}', { star: starDetails.name }), heading, text('title')].filter(Boolean).join(' · ');
 }

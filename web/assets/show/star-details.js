@@ -1,21 +1,25 @@
 // @ts-check
 
-/** The view of one star: its rank this week, and its fans of today and of the last three hours. */
+/** The view of one star: its rank, what it rose, and its fans: for long, and for a short time. */
 
-import { numbers, words } from '../../kit/format.js';
+import { words } from '../../kit/format.js';
 import { formatsOf } from '../shared/board-display.js';
 import { partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { Portrait } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
-import { isInView, renderFlowers } from './board-rows.js';
-import { instance, isKnown, show } from './show.js';
+import { isInView, renderAmounts } from './board-rows.js';
+import { instance, show, titleOfInstance } from './event.js';
+import { hasSymbol } from './symbol.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry
  * @typedef {import('../../kit/rankcast.js').Update} Update
  * @typedef {import('../shared/board-display.js').Formats} Formats
  */
+
+/** How long the head says that the star has risen. */
+const ROSE_MS = 6_000;
 
 export class StarDetails {
   #name = byId('star-name', HTMLElement);
@@ -25,23 +29,28 @@ export class StarDetails {
   /** Beside the buttons, where they stand at the bottom of a narrow window. */
   #toPass = byId('gift-gap', HTMLElement);
   #progress = byId('star-progress', HTMLElement);
+  #move = byId('star-move', HTMLElement);
   #portrait = new Portrait();
   #fanBoards = [
     {
       of: () => show?.fans,
-      section: byId('fans', HTMLElement),
-      board: byId('fans-today', HTMLElement),
-      count: byId('fans-today-count', HTMLElement),
+      section: byId('fans-panel', HTMLElement),
+      title: byId('fans-title', HTMLElement),
+      board: byId('fans', HTMLElement),
+      count: byId('fans-count', HTMLElement),
     },
     {
       of: () => show?.recent,
-      section: byId('fans3h', HTMLElement),
-      board: byId('fans-3h', HTMLElement),
-      count: byId('fans-3h-count', HTMLElement),
+      section: byId('recent-panel', HTMLElement),
+      title: byId('recent-title', HTMLElement),
+      board: byId('recent', HTMLElement),
+      count: byId('recent-count', HTMLElement),
     },
   ];
   #profiles;
   #star = '';
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
 
   /** @param {import('./profile-cache.js').ProfileCache} profiles */
   constructor(profiles) {
@@ -49,13 +58,25 @@ export class StarDetails {
     byId('star-portrait', HTMLElement).replaceChildren(this.#portrait.element);
     for (const { board, count } of this.#fanBoards) {
       board.addEventListener('update', (event) => {
-        const { snapshot, me, state } = /** @type {CustomEvent<Update>} */ (event).detail;
-        profiles.addEntries('user', [...(snapshot?.top ?? []), ...(me?.around ?? [])]);
-        renderFlowers(board);
+        const update = /** @type {CustomEvent<Update>} */ (event).detail;
+        const { snapshot, me, state } = update;
+        profiles.addEntries('fan', [...(snapshot?.top ?? []), ...(me?.around ?? [])]);
+        renderAmounts(board, update);
         board.toggleAttribute('data-to-come', !snapshot && state === 'connecting');
-        setText(count, snapshot ? countedText('stars_fan_count', snapshot.total) : '');
+        setText(count, snapshot ? countedText('members', snapshot.total) : '');
       });
     }
+    byId('board', HTMLElement).addEventListener('rank-up', (event) => {
+      const { from, to } = /** @type {CustomEvent<{ from: number, to: number }>} */ (event).detail;
+      if (this.#star) this.#showRise(from - to);
+    });
+  }
+
+  /** @param {number} places that the star has risen; 0: none lately */
+  #showRise(places) {
+    clearTimeout(this.#timer);
+    setText(this.#move, places > 0 ? countedText('show_rose', places) : '');
+    if (places > 0) this.#timer = setTimeout(() => this.#showRise(0), ROSE_MS);
   }
 
   /** The star's name, or its id until the name is known. */
@@ -75,9 +96,10 @@ export class StarDetails {
   show(star, me) {
     const changed = star !== this.#star;
     this.#star = star;
+    if (changed) this.#showRise(0);
     for (const { of, section, board } of this.#fanBoards) {
       const family = of();
-      section.hidden = (isKnown && !family) || partProblem(star) !== '';
+      section.hidden = (show !== null && !family) || partProblem(star) !== '';
       setAttribute(board, 'me', me);
       setAttribute(board, 'board', family && star && !section.hidden ? instance(family, star) : '');
     }
@@ -88,6 +110,7 @@ export class StarDetails {
     if (!this.#star) return;
     const { avatar } = this.#profiles.star(this.#star);
     setText(this.#name, this.name);
+    for (const { of, title } of this.#fanBoards) setText(title, titleOfInstance(of() ?? '', this.#star, this.name));
     this.#portrait.render(this.#star, this.name, avatar);
   }
 
@@ -102,20 +125,19 @@ export class StarDetails {
     const score = own ? own.score : (me?.score ?? null);
     const formats = formatsOf(snapshot?.info);
     this.#rank.hidden = rank === null;
-    setText(this.#rank, rank === null ? '' : text('stars_rank', { n: rank }));
+    setText(this.#rank, rank === null ? '' : text('show_rank', { n: rank }));
     setAttribute(this.#rank, 'data-podium', rank !== null && rank <= 3 && String(rank));
     setText(
       this.#score,
       score !== null
-        ? formats.heads
-          ? formats.exact(score, own ?? me ?? undefined)
-          : countedText('stars_this_week', score)
+        ? formats.exact(score, own ?? me ?? undefined)
         : partProblem(this.#star)
-          ? text('stars_no_such')
+          ? text('show_no_such')
           : me
-            ? text('stars_none_yet')
+            ? text('show_none_yet')
             : '',
     );
+    this.#score.parentElement?.toggleAttribute('data-no-symbol', score === null || !hasSymbol(snapshot?.info));
     const order = [...entries.values()].sort((a, b) => a.rank - b.rank);
     const index = order.findIndex(({ member }) => member === this.#star);
     const above = order[index - 1];
@@ -123,7 +145,7 @@ export class StarDetails {
     const places = rank !== null && index >= 0 && score !== null ? [{ ...order[index], score }, above, order[index + 1], formats] : null;
     setText(this.#gap, places ? gapText(...places) : '');
     const isLost = state === 'away' || state === 'stale';
-    setText(this.#toPass, isLost ? words[state] : places ? toPassText(...places) : text('stars_send'));
+    setText(this.#toPass, isLost ? words[state] : places ? toPassText(...places) : text('show_send'));
     setProperty(
       this.#progress,
       '--share',
@@ -140,8 +162,8 @@ export class StarDetails {
  */
 function toPassText(own, above, below, formats) {
   // At an equal score, the star that reached it first stays ahead.
-  return above && !formats.heads
-    ? countedText('stars_to_pass', above.score - own.score + 1, { name: above.name || above.member })
+  return above && !formats.heads && above.score >= own.score
+    ? text('show_to_pass', { amount: formats.exact(above.score - own.score + 1), name: above.name || above.member })
     : gapText(own, above, below, formats);
 }
 
@@ -151,15 +173,14 @@ function toPassText(own, above, below, formats) {
  * @param {Entry | undefined} below
  * @param {Formats} formats
  */
-function gapText(own, above, below, { heads, gap }) {
+function gapText(own, above, below, { gap }) {
   const { score } = own;
-  const format = heads ? gap : numbers.format;
   if (above) {
     const values = { rank: above.rank, name: above.name || above.member };
     return above.score === score
-      ? text('stars_level', values)
-      : text('stars_behind', { ...values, score: format(above.score - score, above, own) });
+      ? text('show_level', values)
+      : text('show_behind', { ...values, amount: gap(Math.abs(above.score - score), above, own) });
   }
-  if (!below || below.score === score) return text('stars_first');
-  return text('stars_ahead', { score: format(score - below.score, own, below), name: below.name || below.member });
+  if (!below || below.score === score) return text('show_first');
+  return text('show_ahead', { amount: gap(Math.abs(score - below.score), own, below), name: below.name || below.member });
 }

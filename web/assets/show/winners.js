@@ -1,26 +1,34 @@
 // @ts-check
 
-/** The podium of the star-flower page: the first three stars of last week. */
+/** The podium: the first three stars of the last period. */
 
 import { numbers } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { formatsOf, renderScore } from '../shared/board-display.js';
-import { createElement, setText } from '../shared/dom.js';
+import { byId, createElement, setText } from '../shared/dom.js';
+import { encodeSegment } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
 import { Portrait } from '../shared/portrait.js';
+import { periodTitle } from '../shared/period-title.js';
 import { refusalText } from '../shared/refusal.js';
-import { countedText, text } from '../shared/texts.js';
-import { createIcon } from './icon.js';
-import { show } from './show.js';
+import { text } from '../shared/texts.js';
+import { show } from './event.js';
+import { createIcon, createSymbol, hasSymbol } from './symbol.js';
 
 /** @typedef {import('../../kit/rankcast.js').Entry} Entry */
 
 export class Winners {
-  #podium;
-  #none;
-  #noneText;
+  #section = byId('winners', HTMLElement);
+  #name = byId('winners-period', HTMLElement);
+  #podium = byId('podium', HTMLElement);
+  /** Shown if the last period has no winners, or the reader may not see them. */
+  #none = byId('no-winners', HTMLElement);
+  #noneText = this.#none.textContent ?? '';
   #starURL;
   #formats = formatsOf();
+  #hasSymbol = false;
+  /** Whether the board has periods; undefined: not known. @type {boolean | undefined} */
+  #hasPeriods;
   /** @type {string | null} */
   #period = null;
   /** The entries shown, as JSON. */
@@ -28,16 +36,14 @@ export class Winners {
   /** A final result does not change: the page reads it once, and after each rollover. */
   #poll = new Poll(Infinity, (signal) => this.#load(signal));
 
-  /**
-   * @param {HTMLElement} podium
-   * @param {HTMLElement} none shown if last week has no winners, or the reader may not see them
-   * @param {(star: string) => string} starURL
-   */
-  constructor(podium, none, starURL) {
-    this.#podium = podium;
-    this.#none = none;
-    this.#noneText = none.textContent ?? '';
+  /** @param {(star: string) => string} starURL */
+  constructor(starURL) {
     this.#starURL = starURL;
+  }
+
+  /** @param {boolean} isMissing whether the page has nothing to show */
+  setHidden(isMissing) {
+    if (isMissing || this.#hasPeriods !== undefined) this.#section.hidden = isMissing || !this.#hasPeriods;
   }
 
   /**
@@ -46,9 +52,14 @@ export class Winners {
    */
   setPeriod(period, info) {
     this.#formats = formatsOf(info);
+    this.#hasSymbol = hasSymbol(info);
+    this.#hasPeriods = period !== '';
+    this.setHidden(false);
+    setText(this.#name, periodTitle(info?.period?.every, 1));
     if (period === this.#period) return;
     this.#period = period;
-    this.#poll.start();
+    if (period) this.#poll.start();
+    else this.#poll.stop();
   }
 
   /** Points the links to the stars' present URLs. */
@@ -62,9 +73,9 @@ export class Winners {
     let top = [];
     let none = this.#noneText;
     try {
-      ({ top } = await fetchJSON(`v1/boards/${show?.board}@-1/top?limit=3`, signal));
+      ({ top } = await fetchJSON(`v1/boards/${encodeSegment(show?.board ?? '')}@-1/top?limit=3`, signal));
     } catch (error) {
-      // The period does not exist: this week is the first, or the server keeps no earlier ones.
+      // The period does not exist: this one is the first, or the server keeps no earlier ones.
       if (!(error instanceof HTTPError && error.status < 500)) throw error;
       none = refusalText(error) || none;
     }
@@ -81,10 +92,9 @@ export class Winners {
 
   /** @param {Entry} entry */
   #newStep(entry) {
-    const { rank, member, name, avatar, score } = entry;
-    const flowers = createElement('span', 'podium-score');
-    if (this.#formats.heads) renderScore(flowers, entry, this.#formats);
-    else setText(flowers, countedText('stars_flowers', score));
+    const { rank, member, name, avatar } = entry;
+    const amount = createElement('span', '');
+    renderScore(amount, entry, this.#formats);
     const portrait = new Portrait();
     portrait.render(member, name || member, avatar);
     const link = createElement('a', 'podium-name', name || member);
@@ -92,14 +102,14 @@ export class Winners {
     link.dataset.star = member;
     link.title = name || member;
     const step = createElement('span', 'podium-rank', numbers.format(rank));
-    step.title = text('stars_rank', { n: rank });
+    step.title = text('show_rank', { n: rank });
     return createElement(
       'li',
       'podium-step',
       portrait.element,
       link,
       ' ',
-      flowers,
+      createElement('span', 'podium-score', amount, ...(this.#hasSymbol ? [createSymbol()] : [])),
       step,
     );
   }
