@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -61,7 +62,7 @@ func TestPackageHasWhatItsManifestNames(t *testing.T) {
 	require.Contains(t, read("LICENSE"), "MIT License")
 	require.NotRegexp(t, `ependencies"|"scripts"`, text, "npm installs and runs nothing for it")
 	require.Equal(t, map[string]map[string]string{".": {"types": "./rankcast.d.ts", "default": "./rankcast.js"}}, manifest.Exports)
-	require.ElementsMatch(t, []string{"rankcast.js", "on-demand.js", "columns.js", "reveal.js", "rankcast.d.ts"}, manifest.Files)
+	require.ElementsMatch(t, []string{"rankcast.js", "on-demand.js", "columns.js", "goal.js", "reveal.js", "rankcast.d.ts"}, manifest.Files)
 
 	types := read("rankcast.d.ts")
 	require.NotRegexp(t, `(?m)^(import|export .* from)`, types, "the types need no other file")
@@ -97,7 +98,10 @@ func TestKitKeepsVersion1(t *testing.T) {
 	require.NoError(t, err)
 	docs, err := fs.ReadFile(source, "docs/pages.md")
 	require.NoError(t, err)
-	script := string(files["rankcast.js"]) + string(files["on-demand.js"]) + string(files["columns.js"]) + string(files["reveal.js"])
+	var script string
+	for _, name := range append([]string{kitScript}, kitOnDemand...) {
+		script += string(files[path.Base(name)])
+	}
 	sheets := regexp.MustCompile(`(?m)^.*replaceSync\(.*$`)
 	style := strings.Join(sheets.FindAllString(script, -1), "")
 	require.NotEmpty(t, style)

@@ -17,10 +17,10 @@ import (
 // of kitOnDemand when it needs that.
 const kitScript = "kit/rankcast.js"
 
-var kitOnDemand = []string{"kit/on-demand.js", "kit/columns.js", "kit/reveal.js"}
+var kitOnDemand = []string{"kit/on-demand.js", "kit/columns.js", "kit/goal.js", "kit/reveal.js"}
 
 // kitContained are no part of the kit's first file. A file of kitOnDemand and a page that need one contain it.
-var kitContained = []string{"kit/claims.js", "kit/column-texts.js", "kit/steps.js"}
+var kitContained = []string{"kit/claims.js", "kit/column-texts.js", "kit/goals.js", "kit/steps.js"}
 
 // docsScript shows no board, so it contains the few functions of the kit that it uses.
 const docsScript = "assets/docs/docs.js"

@@ -21,6 +21,7 @@ func TestBundles(t *testing.T) {
 			"\nexport { l } from './l.js';\nuse(sheet, () => import('./on-demand.js'), () => import('./columns.js'));\n")},
 		"kit/on-demand.js":  {Data: []byte("export { m } from './m.js';\n")},
 		"kit/columns.js":    {Data: []byte("export const columns = 'for some boards';\n")},
+		"kit/goal.js":       {Data: []byte("export const goal = 'for one member';\n")},
 		"kit/reveal.js":     {Data: []byte("export const reveal = 'for some, too';\n")},
 		"kit/m.js":          {Data: []byte("export const m = 'later';\n")},
 		"kit/k.js":          {Data: []byte("import { l } from './l.js';\nexport const k = `k${l}`;\n")},

@@ -58,6 +58,9 @@ export const words = {
   new: 'new',
   all_revealed: 'All is revealed',
   wins: '{name} wins with {score}',
+  goal_left: '{score} to go',
+  goal_reached: 'Goal reached',
+  goal_told: '{name} has reached the goal of {score}.',
 };
 
 /** The language of the page. @type {string | undefined} */

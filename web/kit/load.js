@@ -42,5 +42,7 @@ function once(load) {
 export const loadOnDemand = once(() => import('./on-demand.js'));
 /** What shows the scores of a board with columns. */
 export const loadColumns = once(() => import('./columns.js'));
+/** What shows how far the followed member is from its goals. */
+export const loadGoal = once(() => import('./goal.js'));
 /** What shows reveals on a frozen board. */
 const loadReveal = once(() => import('./reveal.js'));

@@ -375,16 +375,22 @@ export interface Update {
   readonly state: State;
 }
 
-/** Detail of `rank-up`: the followed member has risen. */
-export interface RankUp {
+/** What `rank-up` and `overtaken` tell. */
+export interface RankChange {
   readonly member: string;
   readonly rank: number;
   /** The rank before. */
   readonly before: number;
 }
 
+/** Detail of `rank-up`: the followed member has risen. */
+export interface RankUp extends RankChange {
+  /** The entries that the member passed in this step, in order, if the list and the neighbours have all of them; else their number. */
+  readonly passed: readonly Entry[] | number;
+}
+
 /** Detail of `overtaken`: the followed member has fallen. */
-export interface Overtaken extends RankUp {
+export interface Overtaken extends RankChange {
   /** The member that is now just above; null: not known. */
   readonly by: Entry | null;
 }
@@ -410,6 +416,17 @@ export interface Moment extends EnterTop {
   readonly other: Entry;
   /** A sentence in the page's language. */
   readonly text: string;
+}
+
+/** Detail of `goal`: the followed member has reached a level of its goals, for the first time in this period. */
+export interface GoalReached {
+  readonly member: string;
+  /** The level; of several that were reached at once, the highest. */
+  readonly goal: number;
+  /** The score of the member, which may be above the level. */
+  readonly score: number;
+  /** The level that follows; null: none. */
+  readonly next: number | null;
 }
 
 /** Detail of `freeze`: the standings stand still from now on, or go on. */
@@ -456,7 +473,12 @@ export interface Pick {
  * - `me`: the member to follow. Default: none. Its row is marked in the list; a member outside
  *   the list has a row below it, which stays in view while the list scrolls
  * - `around`: the number of neighbours above and below that row, 1 to 20. Default: none
- * - `format`, `unit`, `decimals`: the format of scores, see {@link Display}. Columns have those of the board, see {@link Info.columns}
+ * - `format`, `unit`, `decimals`: the format of scores, see {@link Display}. Default: each as the board has it
+ *   ({@link Info.display}). Columns always have those of the board, see {@link Info.columns}
+ * - `heading`: the title above the list; '' for none. Default: that of the board ({@link Info.title})
+ * - `goal`: the goals of the followed member: scores, from 1, separated by commas, each above the last one, 10 at most. The part
+ *   `goal` tells how far it is from the next one; see {@link GoalReached}. Default: none. The element shows none on a board with
+ *   `order: asc` or with columns
  * - `pace`: the least time between two renders of scores, ms, 0 to 60,000. Default: 0, at most one
  *   render per animation frame
  * - `server`: URL of the server. Default: the server of this module
@@ -484,9 +506,10 @@ export interface Pick {
  *
  * Numbers of more than 13 characters are abbreviated in rows (9.007T); the `title` holds the exact score.
  *
- * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (with
+ * Parts: `header`, `title`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (with
  * `dot`, `state`), `list`, `row`, `me` (also a `row`: the followed member's), `rank`, `who`, `portrait`, `avatar`, `member`,
- * `gap`, `score`, `note`, `moment`, `reveal` (with `reveal-name`, `reveal-before`, `reveal-score`, `reveal-move`,
+ * `gap`, `score`, `note`, `moment`, `goal` (with `goal-title`, `goal-text`, `goal-bar`, `goal-fill`, `goal-levels`, `goal-level`),
+ * `reveal` (with `reveal-name`, `reveal-before`, `reveal-score`, `reveal-move`,
  * `reveal-rank`, `reveal-figures`, `reveal-places`: the member that is revealed, over the header), `countdown`, `finish` (with
  * `result`, `podium`, `step`), of a board with columns `heads` (with `columns`, `head`, `unit`) and in a score `columns` (with `column`, `column-name`, `value`), and those of
  * a template. A row has the attribute `data-member`, `data-podium` (its rank, 1 to 3), `data-below` if it is below the list, and
@@ -497,8 +520,8 @@ export interface Pick {
  *
  * Events, which bubble, with their details: `update` ({@link Update}), `rank-up` ({@link RankUp}),
  * `overtaken` ({@link Overtaken}), `enter-top` ({@link EnterTop}), `new-leader` ({@link NewLeader}), `moment`
- * ({@link Moment}), `finish` ({@link Finish}), `freeze` ({@link Freeze}), `reveal` ({@link Reveal}), `pick` ({@link Pick}). The
- * element dispatches `rank-up`, `overtaken`, `enter-top`, `new-leader` and `moment` neither for the first list of a board nor for a rollover.
+ * ({@link Moment}), `goal` ({@link GoalReached}), `finish` ({@link Finish}), `freeze` ({@link Freeze}), `reveal` ({@link Reveal}), `pick` ({@link Pick}). The
+ * element dispatches `rank-up`, `overtaken`, `enter-top`, `new-leader`, `moment` and `goal` neither for the first list of a board nor for a rollover.
  */
 export class LiveLeaderboard extends HTMLElement {
   /** In place of `token-url`. Default: null. Elements with the same server and function share a connection. */
@@ -516,6 +539,7 @@ export interface LiveLeaderboardEvents extends HTMLElementEventMap {
   'enter-top': CustomEvent<EnterTop>;
   'new-leader': CustomEvent<NewLeader>;
   'moment': CustomEvent<Moment>;
+  'goal': CustomEvent<GoalReached>;
   'finish': CustomEvent<Finish>;
   'freeze': CustomEvent<Freeze>;
   'reveal': CustomEvent<Reveal>;

@@ -4,18 +4,19 @@
  * The kit, which a page imports to show boards of a Rankcast server. This module exports the
  * kit's functions and holds the element `<live-leaderboard>`. rankcast.d.ts describes them, with
  * the attributes, parts, properties and events of the element. What not every board needs is in
- * on-demand.js and columns.js.
+ * on-demand.js, columns.js and goal.js.
  *
- * @import {Connection, Entry, Me, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
+ * @import {Goal} from './goal.js'
+ * @import {Connection, Display, Entry, Me, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
  * @import {Item} from './row.js'
  * @import {Show} from './show.js'
  */
 
 import { connect } from './connection.js';
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { dates, fill, frozenText, memberCount, phrase, plainDates, timeLeft, times, words } from './format.js';
+import { dates, fill, frozenText, memberCount, phrase, plainDates, textIn, timeLeft, times, words } from './format.js';
 import { itemsOf } from './items.js';
-import { loadColumns, loadOnDemand, RELOAD_MS } from './load.js';
+import { loadColumns, loadGoal, loadOnDemand, RELOAD_MS } from './load.js';
 import { formatsOf, pickTemplate } from './row.js';
 import { RowList } from './rows.js';
 import { RankcastError } from './socket.js';
@@ -38,8 +39,9 @@ const HOLD_S = 15;
 const [NEAR_MS, LEAST_NEAR_MS] = [60_000, 20_000];
 
 export class LiveLeaderboard extends HTMLElement {
-  static observedAttributes = ['board', 'top', 'me', 'around', 'server', 'token-url', 'format', 'unit', 'decimals'];
+  static observedAttributes = ['board', 'top', 'me', 'around', 'server', 'token-url', 'format', 'unit', 'decimals', 'heading', 'goal'];
 
+  #title = part('p', 'title');
   #stateText = part('span', 'state');
   #total = part('span', 'total');
   #name = part('span', 'period-name');
@@ -47,6 +49,9 @@ export class LiveLeaderboard extends HTMLElement {
   #period = part('div', 'period', this.#name, ' ', this.#ends);
   #list = new RowList();
   #note = part('p', 'note');
+  #goalPart = part('div', 'goal');
+  /** Fills in that part, once it is loaded. @type {Goal | null} */
+  #goal = null;
   /** What happens on the board, once it is loaded. @type {Show | null} */
   #show = null;
   /** The end of a period is near if it is at most so far away, ms. */
@@ -66,8 +71,12 @@ export class LiveLeaderboard extends HTMLElement {
   #rendered = null;
   /** The followed member as last rendered with its rank. @type {Item | null} */
   #renderedOwn = null;
+  /** Its neighbours then. @type {readonly Entry[] | undefined} */
+  #renderedAround;
   /** The list is that of the page, and no frame has come yet. */
   #hasFirstRows = false;
+  /** How the board says that its scores look. @type {Display} */
+  #display = {};
   #formats = formatsOf({});
   /** The columns of the formats, as JSON; '': none. */
   #columns = '';
@@ -100,8 +109,9 @@ export class LiveLeaderboard extends HTMLElement {
     root.adoptedStyleSheets = [sheet];
     this.#first.name = 'first';
     root.append(
-      part('div', 'header', this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total),
+      part('div', 'header', this.#title, this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total),
       part('p', 'moment'),
+      this.#goalPart,
       part('div', 'stage', this.#list.element, this.#note, part('div', 'finish')),
       part('div', 'countdown'),
       announcer,
@@ -178,8 +188,9 @@ export class LiveLeaderboard extends HTMLElement {
    */
   attributeChangedCallback(name, before, now) {
     if (before === now || !this.isConnected) return;
-    if (/^(format|unit|decimals)$/.test(name)) {
+    if (/^(format|unit|decimals|heading|goal)$/.test(name)) {
       this.#readFormat();
+      this.#renderSoon();
     } else if (/^(board|server|token-url)$/.test(name)) {
       this.#changeSource();
     } else {
@@ -321,9 +332,13 @@ export class LiveLeaderboard extends HTMLElement {
   }
 
   #readFormat() {
-    const display = { format: this.getAttribute('format') ?? undefined, decimals: this.#number('decimals', 0, 15, 0) };
-    if (!this.#columns) this.#formats = formatsOf({ ...display, unit: this.getAttribute('unit') ?? undefined });
-    this.#renderSoon();
+    if (this.#columns) return;
+    const { format, unit, decimals = 0 } = this.#display;
+    this.#formats = formatsOf({
+      format: this.getAttribute('format') ?? format,
+      unit: this.getAttribute('unit') ?? unit,
+      decimals: this.#number('decimals', 0, 15, decimals),
+    });
   }
 
   /**
@@ -393,7 +408,11 @@ export class LiveLeaderboard extends HTMLElement {
 
   /** @returns {boolean} whether the scores can be shown: those of columns wait for what shows them */
   #hasFormats() {
-    const columns = this.#snapshot?.info?.columns;
+    const { columns, display = {} } = this.#snapshot?.info ?? {};
+    if (JSON.stringify(display) !== JSON.stringify(this.#display)) {
+      this.#display = display;
+      this.#readFormat();
+    }
     const json = columns ? JSON.stringify(columns) : '';
     if (json === this.#columns) return true;
     const list = this.#list.element;
@@ -436,6 +455,7 @@ export class LiveLeaderboard extends HTMLElement {
     setAttribute(this.#list.element, 'data-asc', snapshot?.info?.order && '');
     this.#list.render(items, this.#formats, { moves, marks: before !== null });
     this.#renderHeader();
+    this.#renderGoal(own);
     this.#dispatch('update', { snapshot, me: this.#own, state: this.#state });
     if (this.#state !== 'live' || !snapshot) return;
     // The rank of a member that leaves the list is not known for a moment.
@@ -445,10 +465,26 @@ export class LiveLeaderboard extends HTMLElement {
     const moved =
       before && (top.some(({ member }, i) => before.top[i]?.member !== member) || (known && ownBefore && known.rank !== ownBefore.rank));
     if (moved || this.#show || this.hasAttribute('moments')) {
-      const change = { before: before?.top, top, ownBefore, own: known, around: this.#own?.around, moved: this.#list.moved };
+      const [aroundBefore, around] = [this.#renderedAround, this.#own?.around];
+      const change = { before: before?.top, top, ownBefore, own: known, aroundBefore, around, moved: this.#list.moved };
       this.#withShow((show) => show.update(change));
     }
-    if (known) this.#renderedOwn = known;
+    if (!known) return;
+    this.#renderedOwn = known;
+    this.#renderedAround = this.#own?.around;
+  }
+
+  /** @param {Item | null} own */
+  #renderGoal(own) {
+    if (!this.#me || !this.hasAttribute('goal')) return;
+    if (this.#goal) return this.#goal.update({ snapshot: this.#snapshot, own, isLive: this.#state === 'live', formats: this.#formats });
+    loadGoal().then(
+      ({ Goal }) => {
+        this.#goal ??= new Goal(this, this.#goalPart);
+        this.#renderSoon();
+      },
+      () => setTimeout(() => this.#renderSoon(), RELOAD_MS),
+    );
   }
 
   /**
@@ -465,6 +501,9 @@ export class LiveLeaderboard extends HTMLElement {
     setAttribute(this, 'data-state', state);
     setAttribute(this, 'data-final', snapshot?.final && '');
     setAttribute(this, 'data-frozen', snapshot?.frozen && '');
+    const title = textIn(snapshot?.info?.title);
+    setText(this.#title, this.getAttribute('heading') ?? title);
+    this.#title.title = this.#title.textContent ?? '';
     setText(this.#stateText, this.#stateWords());
     setText(this.#total, snapshot ? memberCount(snapshot.total) : '');
     setText(this.#name, snapshot?.period ?? '');
@@ -473,7 +512,7 @@ export class LiveLeaderboard extends HTMLElement {
     setAttribute(
       this.#list.element,
       'aria-label',
-      phrase('top', { n: this.#number('top', 1, 1_000, 10), board: this.getAttribute('board') ?? '' }),
+      phrase('top', { n: this.#number('top', 1, 1_000, 10), board: title || (this.getAttribute('board') ?? '') }),
     );
   }
 

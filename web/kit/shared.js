@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * What on-demand.js, columns.js and reveal.js have of the kit's first file, which gives it: the words of the page, and its rows.
+ * What on-demand.js, columns.js, goal.js and reveal.js have of the kit's first file, which gives it: the words of the page, and its rows.
  * An import of that file would load it a second time where its address has a query.
  *
  * @typedef {typeof import('./load.js').shared} Shared

@@ -13,12 +13,14 @@
  * @typedef {() => { connection: Connection | null, formats: Formats, me: string, hold: number }} Now
  *
  * A render of the list. before: the list of before, if it is one of the same board and period; own: the followed member; null: none,
- * or its rank is not known now; around: its neighbours; moved: the rows in view that have another place, with their ranks before
+ * or its rank is not known now; aroundBefore, around: its neighbours, which may be older than its rank; moved: the rows in view that
+ * have another place, with their ranks before
  * @typedef {object} Change
  * @property {readonly Entry[] | undefined} before
  * @property {readonly Entry[]} top
  * @property {Item | null} ownBefore
  * @property {Item | null} own
+ * @property {readonly Entry[] | undefined} aroundBefore
  * @property {readonly Entry[] | undefined} around
  * @property {readonly { row: Row, rank: number | null }[]} moved
  */
@@ -81,7 +83,7 @@ export class Show {
   }
 
   /** @param {Change} change */
-  update({ before, top, ownBefore, own, around, moved }) {
+  update({ before, top, ownBefore, own, aroundBefore, around, moved }) {
     const { formats } = this.#now();
     this.#reveal?.mark();
     // A step of a reveal says itself what happens.
@@ -90,7 +92,7 @@ export class Show {
     if (!before) return;
     if (tells) this.#moves.mark(moved);
     this.#dispatchChanges(before, top);
-    if (own && ownBefore) this.#dispatchOwn(ownBefore.rank, own, top, around);
+    if (own && ownBefore) this.#dispatchOwn(ownBefore.rank, own, [before, ofRank(aroundBefore, ownBefore)], [top, ofRank(around, own)]);
     if (tells) this.#moments.update(before, top, formats.gap);
   }
 
@@ -161,18 +163,18 @@ export class Show {
   /**
    * @param {number | null} before the rank of before
    * @param {Item} own
-   * @param {readonly Entry[]} top
-   * @param {readonly Entry[] | undefined} around
+   * @param {readonly (readonly Entry[])[]} listsBefore the list, and the neighbours as far as they are known
+   * @param {readonly (readonly Entry[])[]} lists the same of now
    */
-  #dispatchOwn(before, { member, rank }, top, around) {
+  #dispatchOwn(before, { member, rank }, listsBefore, lists) {
     if (rank === null || before === null || rank === before) return;
     if (rank < before) {
-      this.#dispatch('rank-up', { member, rank, before });
+      this.#dispatch('rank-up', { member, rank, before, passed: passedOf(before, rank, listsBefore, lists) });
       return;
     }
-    // The member just above; null: not known, because neighbours may be older than the rank.
-    const list = [top, around].find((list) => list?.some((entry) => entry.member === member && entry.rank === rank));
-    const above = (list ?? top).findLast((entry) => entry.rank < rank);
+    // The member just above; null: not known.
+    const list = lists.find((list) => list.some((entry) => entry.member === member && entry.rank === rank));
+    const above = (list ?? lists[0]).findLast((entry) => entry.rank < rank);
     this.#dispatch('overtaken', { member, rank, before, by: above && (list || above.rank === rank - 1) ? above : null });
   }
 
@@ -272,4 +274,28 @@ export class Show {
     this.#finish.show(phrase('result', { time }), items, formats, this.#list.template, left);
     if (!own) this.#dispatch('finish', { period, ends, top });
   }
+}
+
+/**
+ * @param {readonly Entry[] | undefined} around the neighbours of a member
+ * @param {Item} own
+ * @returns {readonly Entry[]} them, if they are as of its rank
+ */
+function ofRank(around, { member, rank }) {
+  return around?.some((entry) => entry.member === member && entry.rank === rank) ? around : [];
+}
+
+/**
+ * @param {number} before the rank of the member before
+ * @param {number} rank
+ * @param {readonly (readonly Entry[])[]} listsBefore
+ * @param {readonly (readonly Entry[])[]} lists
+ * @returns {readonly Entry[] | number} the entries that were above the member and are below it now, if the lists have all of them; else
+ * their number
+ */
+function passedOf(before, rank, listsBefore, lists) {
+  const above = new Set(listsBefore.flat().map((entry) => entry.rank < before && entry.member));
+  const passed = new Map(lists.flat().map((entry) => [entry.member, entry]));
+  for (const [member, entry] of passed) if (entry.rank <= rank || !above.has(member)) passed.delete(member);
+  return passed.size < before - rank ? before - rank : [...passed.values()].sort((a, b) => a.rank - b.rank);
 }

@@ -247,3 +247,49 @@ test('ElementWithoutABoard', async () => {
 	await page.drawn();
 	await becomes(note, 'connecting: ');
 });
+
+// The element has the title and the display of its board. What an attribute says counts instead, each for itself.
+test('ElementTakesDisplayAndTitle', async () => {
+	await openBoard({top: 3});
+	document.documentElement.lang = 'en';
+	const head = () => root.querySelector('[part=title]').textContent;
+	const label = () => root.querySelector('[part=list]').ariaLabel;
+	const info = {
+		title: {en: 'Laps', zh: '圈速'},
+		kind: 'player',
+		display: {unit: {en: 'points', zh: '分'}, decimals: 2},
+		period: null,
+	};
+	say(list(1, [['a', 12345]], {info}));
+	await becomes(text, '1 a 123.45 points');
+	equal(head() + ', ' + label(), 'Laps, Top 3 of Laps');
+	for (const [name, value, want] of [
+		['unit', 'pts', '1 a 123.45 pts'],
+		['decimals', '1', '1 a 1,234.5 pts'],
+		['unit', '', '1 a 1,234.5'],
+		['decimals', 'x', '1 a 123.45'],
+		['format', 'time_ms', '1 a 0:12.345'],
+	]) {
+		board.setAttribute(name, value);
+		await becomes(text, want);
+	}
+	for (const name of ['unit', 'decimals', 'format']) board.removeAttribute(name);
+	await becomes(text, '1 a 123.45 points');
+	for (const [heading, want] of [
+		['Round 2', 'Round 2'],
+		['', ''],
+	]) {
+		board.setAttribute('heading', heading);
+		await becomes(head, want);
+		equal(label(), 'Top 3 of Laps');
+	}
+	board.removeAttribute('heading');
+	await becomes(head, 'Laps');
+	// Another board has its own, or none.
+	board.setAttribute('board', 'x');
+	board.setAttribute('board', 'b');
+	await becomes(() => text() + sockets.at(-1).sent.at(-1).board, 'b');
+	say(list(1, [['a', 12345]], {info: {kind: 'player', period: null}}));
+	await becomes(text, '1 a 12,345');
+	equal(head() + ', ' + label(), ', Top 3 of b');
+});

@@ -186,3 +186,47 @@ test('ElementTellsMoments', async () => {
 	await page.drawn();
 	await becomes(() => line() + moments, '');
 });
+
+// A rise tells whom the member passed if the list or its neighbours have all of them, and else how many.
+test('RiseTellsWhoWasPassed', async () => {
+	await openBoard({me: 'u', top: 4});
+	const passed = [];
+	board.addEventListener('rank-up', ({detail}) =>
+		passed.push(
+			typeof detail.passed === 'number'
+				? String(detail.passed)
+				: detail.passed.map(({rank, member, score}) => rank + member + score).join(' '),
+		),
+	);
+	const tells = want => becomes(() => passed.splice(0).join(' | '), want);
+	const rows = (seq, members) => list(seq, [...members].map((member, i) => [member, 90 - 10 * i]));
+	const near = (seq, rank, members) =>
+		own(seq, rank, 5, {
+			around: [...members].map((member, i) => ({rank: rank + i - members.indexOf('u'), member, score: 5})),
+		});
+	say(rows(1, 'abcd'), near(1, 9, 'xuy'));
+	await becomes(() => text().includes('below 9 u'), true);
+	// Past x, which the neighbours have before and after.
+	say(near(2, 8, 'wux'));
+	await tells('9x5');
+	// The neighbours of a rise by two do not have both.
+	say(near(3, 6, 'vuw'));
+	await tells('2');
+	// Nor do those of before tell anything of a rank that comes alone.
+	say(own(4, 5, 6));
+	await tells('1');
+	// From its neighbours into the list: d is there no more.
+	say(rows(5, 'abuc'));
+	await tells('2');
+	say(rows(6, 'aubc'));
+	await tells('3b70');
+	say(rows(7, 'abcu'));
+	await becomes(() => told.splice(0).at(-1), 'overtaken u 2 4 c');
+	say(rows(8, 'uabc'));
+	await tells('2a80 3b70 4c60');
+	// Somebody else comes in between: it was not passed, and c was, which the list does not have any more.
+	say(rows(9, 'abcu'));
+	await becomes(() => told.splice(0).at(-1), 'overtaken u 1 4 c');
+	say(rows(10, 'abuz'));
+	await tells('1');
+});
