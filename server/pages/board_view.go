@@ -15,12 +15,9 @@ import (
 func (f *filler) boardView(board string, b *boardState, top int, me string) *boardView {
 	d := b.about.Definition
 	v := &boardView{
-		Board: board, Top: strconv.Itoa(top), Me: me, Format: d.Display.Format, Unit: d.Display.Unit.In(f.tag),
-		Snapshot: b.snapshot, Standing: b.me, HasPeriod: b.about.Period != "", HasEnd: !b.about.Ends.IsZero(),
-		IsEmpty: len(b.rows) == 0 && b.snapshot != nil,
-	}
-	if d.Display.Decimals > 0 {
-		v.Decimals = strconv.Itoa(d.Display.Decimals)
+		Board: board, Top: strconv.Itoa(top), Me: me, Snapshot: b.snapshot, Standing: b.me,
+		HasUnit: len(d.Display.Unit) > 0,
+		HasPeriod: b.about.Period != "", HasEnd: !b.about.Ends.IsZero(), IsEmpty: len(b.rows) == 0 && b.snapshot != nil,
 	}
 	for _, r := range b.rows {
 		row := f.rowView(r, d, me)
@@ -35,6 +32,9 @@ func (f *filler) boardView(board string, b *boardState, top int, me string) *boa
 	v.columnsView = f.columnsView(d.Columns, v.Rows, v.Below)
 	if v.Lines = len(v.Rows); me != "" {
 		v.Lines++
+		if d.Order != definition.Asc && d.Columns == nil {
+			v.Goal = f.goal()
+		}
 	}
 	return v
 }

@@ -31,6 +31,9 @@ var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []str
 // placeholder matches a placeholder in the title of a family.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
+// goals matches 1 to 10 goals, which may not be in order.
+var goals = regexp.MustCompile(`^[0-9]{1,16}(,[0-9]{1,16}){0,9}$`)
+
 // filler fills a page in with what its reader knows.
 type filler struct {
 	site     *Site
@@ -53,11 +56,12 @@ func (f *filler) key(page, locale int) string {
 	options := optionsOf(page, locale, f.page.Writes, f.page.Anonymous, f.site.reader.guard.Version(), f.board)
 	switch pageFiles[page].path {
 	case overlayPath:
-		return options + optionsOf(f.oneOf("mode", modes...), f.oneOf("theme", overlayThemes...), f.top(overlayTop, 1, 100), f.me("me"))
+		return options + optionsOf(f.oneOf("mode", modes...), f.oneOf("theme", overlayThemes...), f.top(overlayTop, 1, 100), f.me("me"), f.goal())
 	case embedPath:
-		return options + optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"))
+		return options + optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"), f.goal())
 	}
-	return options + optionsOf(f.address, f.language(), f.tag, f.dashboardTop(), f.me("me"), f.kind, f.member, f.event, f.page.Settings)
+	return options + optionsOf(f.address, f.language(), f.tag, f.dashboardTop(), f.me("me"), f.goal(), f.kind, f.member, f.event,
+		f.page.Settings)
 }
 
 func optionsOf(options ...any) string { return fmt.Sprintf("%#v", options) }
@@ -78,6 +82,23 @@ func (f *filler) oneOf(key string, values ...string) string {
 		return asked
 	}
 	return values[0]
+}
+
+// goal returns the goals that the URL names, as the element takes them (web/kit/goal.js); "" for none, and for what can be none.
+func (f *filler) goal() string {
+	goal := f.query.Get("goal")
+	if !goals.MatchString(goal) {
+		return ""
+	}
+	before := 0
+	for level := range strings.SplitSeq(goal, ",") {
+		n, _ := strconv.Atoi(level) // it has 16 digits at most
+		if n <= before || n > definition.MaxScore {
+			return ""
+		}
+		before = n
+	}
+	return goal
 }
 
 // me returns the member that the URL follows; "" for none, and for what can be no member.

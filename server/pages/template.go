@@ -67,15 +67,16 @@ type firstView struct {
 
 // boardView is a <live-leaderboard> with its first rows.
 type boardView struct {
-	Board, Top, Me                 string
-	Format, Unit, Decimals, Around string
-	HasPeriod, HasEnd              bool // the element has a line about them
-	Rows                           []rowView
-	Below                          []rowView
-	Room                           bool // for the followed member's row, should it leave the first entries
-	Lines                          int  // rows for which the element makes room
-	IsEmpty                        bool // the board has no entries: the element has a note
-	Snapshot, Standing             jsontext.Value
+	Board, Top, Me, Around string
+	Goal                   string // of the followed member; "" for none
+	HasUnit                bool   // scores have a unit
+	HasPeriod, HasEnd      bool   // the element has a line about them
+	Rows                   []rowView
+	Below                  []rowView
+	Room                   bool // for the followed member's row, should it leave the first entries
+	Lines                  int  // rows for which the element makes room
+	IsEmpty                bool // the board has no entries: the element has a note
+	Snapshot, Standing     jsontext.Value
 	columnsView
 }
 

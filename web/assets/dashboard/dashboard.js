@@ -9,7 +9,7 @@
 import { fill, textIn } from '../../kit/format.js';
 import { LiveLeaderboard } from '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
-import { formatsOf, setDisplay } from '../shared/board-display.js';
+import { formatsOf } from '../shared/board-display.js';
 import { findDefinition, placeholders, titleOf, withoutPlaceholders } from '../shared/board-name.js';
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
@@ -154,8 +154,8 @@ addEventListener('popstate', render);
 handleLinks((path) => path.startsWith(ROOT.pathname) && /^(boards\/[^/]+)?$/.test(path.slice(ROOT.pathname.length)), navigate);
 
 topSelect.addEventListener('change', () => {
-  const { board, me } = readURL();
-  history.replaceState(null, '', boardURL(board, topSelect.value, me));
+  const { board, me, goal } = readURL();
+  history.replaceState(null, '', boardURL(board, topSelect.value, me, goal));
   render();
 });
 
@@ -189,11 +189,11 @@ definitionsPoll.start();
  * @param {string} [name]
  */
 function follow(member, name) {
-  const { board, top } = readURL();
+  const { board, top, goal } = readURL();
   const kind = findDefinition(definitions, board)?.kind;
   if (kind) storeMember(`follow ${kind}`, member);
   jump.reset();
-  history.replaceState(null, '', boardURL(board, top, member));
+  history.replaceState(null, '', boardURL(board, top, member, goal));
   following.show(member, name);
   render();
 }
@@ -210,22 +210,23 @@ function navigate(href) {
   main.focus({ preventScroll: true });
 }
 
-/** @returns {{ board: string, top: string, me: string }} what the URL asks for; board '': the overview */
+/** @returns {{ board: string, top: string, me: string, goal: string }} what the URL asks for; board '': the overview */
 function readURL() {
   const query = new URLSearchParams(location.search);
   const top = query.get('top') ?? '';
   const offered = [...topSelect.options].some((option) => option.value === top);
   const [, segment = ''] = location.pathname.slice(ROOT.pathname.length).match(/^boards\/([^/]+)$/) ?? [];
-  return { board: decodeSegment(segment), top: offered ? top : DEFAULT_TOP, me: query.get('me') ?? '' };
+  return { board: decodeSegment(segment), top: offered ? top : DEFAULT_TOP, me: query.get('me') ?? '', goal: query.get('goal') ?? '' };
 }
 
 /**
  * @param {string} board '': the overview
  * @param {string} top
  * @param {string} me
+ * @param {string} [goal]
  */
-function boardURL(board, top, me) {
-  return pageURL(board && `boards/${encodeSegment(board)}`, { top: top === DEFAULT_TOP ? '' : top, me }).href;
+function boardURL(board, top, me, goal = '') {
+  return pageURL(board && `boards/${encodeSegment(board)}`, { top: top === DEFAULT_TOP ? '' : top, me, goal }).href;
 }
 
 /**
@@ -241,16 +242,16 @@ function currentURL(board) {
 
 /** Puts the member that the reader followed last on this device into a URL without one. */
 function restoreMember() {
-  const { board, top, me } = readURL();
+  const { board, top, me, goal } = readURL();
   const kind = placeholders(board).length === 0 && findDefinition(definitions, board)?.kind;
   const member = kind && !me && storedMember(`follow ${kind}`);
-  if (member) history.replaceState(null, '', boardURL(board, top, member));
+  if (member) history.replaceState(null, '', boardURL(board, top, member, goal));
 }
 
 /** Renders what the URL asks for. */
 function render() {
   restoreMember();
-  const { board, top, me } = readURL();
+  const { board, top, me, goal } = readURL();
   const definition = findDefinition(definitions, board);
   const isFamily = placeholders(board).length > 0;
   const isBoard = board !== '' && !isFamily;
@@ -297,9 +298,9 @@ function render() {
   // Until the definitions have come, the link is as the server rendered it.
   if (definition || requested) storyLink.hidden = !isBoard || !definition?.history;
   storyLink.href = pageURL(`boards/${encodeSegment(board)}/story`, { me }).href;
-  setDisplay(leaderboard, definition?.display);
   setAttribute(leaderboard, 'top', String(moreRows.top(Number(top))));
   setAttribute(leaderboard, 'around', AROUND);
+  setAttribute(leaderboard, 'goal', goal || undefined);
   setAttribute(leaderboard, 'me', problem ? '' : me);
   setAttribute(leaderboard, 'board', isBoard && requested ? board : '');
   boardDetails.show(isBoard ? board : '', me);

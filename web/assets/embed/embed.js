@@ -5,7 +5,7 @@
  * list of one board, and a link to the board's own page. --frame-origins names the sites.
  *
  * - `theme`: `auto`, which follows the reader's system, `light` or `dark`
- * - `top`, `me`: as of `<live-leaderboard>`
+ * - `top`, `me`, `goal`: as of `<live-leaderboard>`
  * - `lang`: `en` or `zh`
  */
 
@@ -21,7 +21,7 @@ import { URLOptions } from '../shared/url-options.js';
 
 const THEMES = ['auto', 'light', 'dark'];
 const LANGUAGES = ['en', 'zh'];
-const PARAMETERS = ['theme', 'top', 'me', 'lang'];
+const PARAMETERS = ['theme', 'top', 'me', 'goal', 'lang'];
 const DEFAULT_TOP = 10;
 const MAX_TOP = 100;
 
@@ -46,5 +46,6 @@ styleRows(board);
 setToken([board]);
 board.setAttribute('top', String(shownTop));
 setAttribute(board, 'me', options.textOf('me') || undefined);
+setAttribute(board, 'goal', options.goalOf('goal') || undefined);
 setText(byId('hint', HTMLElement), options.faults.join('\n'));
 startBoard(board, name);

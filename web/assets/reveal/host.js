@@ -8,7 +8,7 @@ import { repeat } from '../console/api.js';
 import { ask } from '../console/dialog.js';
 import { announce, problemNote } from '../console/form.js';
 import { reasonOf } from '../console/moderation.js';
-import { formatsOf, setDisplay } from '../shared/board-display.js';
+import { formatsOf } from '../shared/board-display.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
 import { encodeSegment, pageURL } from '../shared/links.js';
 import { Portrait } from '../shared/portrait.js';
@@ -56,9 +56,7 @@ export class Host {
     setText(this.#part('title'), title);
     /** @type {HTMLAnchorElement} */ (this.#part('page')).href = pageURL(`boards/${encodeSegment(board)}`).href;
     /** @type {HTMLAnchorElement} */ (this.#part('console')).href = `${pageURL('console').href}#/boards/${encodeSegment(board)}`;
-    const live = byId('live', LiveLeaderboard);
-    setDisplay(live, definition.display);
-    live.setAttribute('board', board);
+    byId('live', LiveLeaderboard).setAttribute('board', board);
 
     this.#steps = new Steps(board, () => this.#render());
     this.#autoplay = new Autoplay(() => this.#step(), () => this.#render());

@@ -111,32 +111,18 @@ export function columnWidths(heads, entries) {
 }
 
 /**
- * @param {HTMLElementTagNameMap['live-leaderboard']} board
- * @param {import('../../kit/rankcast.js').Display} [display] of the definition; none: a plain number
- */
-export function setDisplay(board, { format, unit, decimals } = {}) {
-  setAttribute(board, 'format', format);
-  setAttribute(board, 'unit', textIn(unit) || undefined);
-  setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
-}
-
-/**
- * Starts a board once its format is known. If the server cannot tell it now, the board starts without, and gets the
- * format later.
+ * Starts a board, and once more if it is defined after this page was opened.
  *
  * @param {HTMLElementTagNameMap['live-leaderboard']} board
  * @param {string} name of the board
  */
 export function startBoard(board, name) {
+  board.setAttribute('board', name);
   const poll = new Poll(Infinity, async (signal) => {
-    try {
-      const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
-      setDisplay(board, definition.display);
-      // The board was defined after this page was opened.
-      if (board.dataset.state === 'stopped') board.setAttribute('board', '');
-    } finally {
-      board.setAttribute('board', name);
-    }
+    await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
+    if (board.dataset.state !== 'stopped') return;
+    board.setAttribute('board', '');
+    board.setAttribute('board', name);
   });
   poll.start();
 }

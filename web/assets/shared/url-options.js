@@ -7,6 +7,7 @@
  * often does not see the console, so the page shows the faults.
  */
 
+import { goalsOf } from '../../kit/goals.js';
 import { text } from './texts.js';
 
 /** OBS reads parameters with this prefix from a link that is dropped on it, and leaves them in the URL. */
@@ -46,6 +47,17 @@ export class URLOptions {
     const isNumber = /^\d+$/.test(value);
     if (value && !(isNumber && Number(value) >= min && Number(value) <= max)) this.#addFault(key, value, `${min}–${max}`);
     return isNumber ? Math.min(Math.max(Number(value), min), max) : fallback;
+  }
+
+  /**
+   * @param {string} key
+   * @returns {string} goals, as the element takes them; '' for none
+   */
+  goalOf(key) {
+    const value = this.textOf(key);
+    if (!value || goalsOf(value).length) return value;
+    this.#addFault(key, value, '500,1000,5000');
+    return '';
   }
 
   /** @param {string[]} known the keys of all options */
