@@ -23,10 +23,8 @@ const (
 // dashboardTops are the numbers of entries that the page of a board offers.
 var dashboardTops = []string{"5", "10", "25", "50", "100", "200"}
 
-// modes and overlayThemes are the options of the overlay, embedThemes those of a board in a frame. The first of each is the
-// default.
-var modes, overlayThemes, embedThemes = []string{"list", "compact", "me"}, []string{"dark", "light", "clear"},
-	[]string{"auto", "light", "dark"}
+// embedThemes are the themes of a board in a frame. The first is the default.
+var embedThemes = []string{"auto", "light", "dark"}
 
 // placeholder matches a placeholder in the title of a family.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
@@ -56,7 +54,7 @@ func (f *filler) key(page, locale int) string {
 	options := optionsOf(page, locale, f.page.Writes, f.page.Anonymous, f.site.reader.guard.Version(), f.board)
 	switch pageFiles[page].path {
 	case overlayPath:
-		return options + optionsOf(f.oneOf("mode", modes...), f.oneOf("theme", overlayThemes...), f.top(overlayTop, 1, 100), f.me("me"), f.goal())
+		return options + optionsOf(f.look(), f.top(overlayTop, 1, 100), f.me("me"), f.goal())
 	case embedPath:
 		return options + optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"), f.goal())
 	}
@@ -255,16 +253,6 @@ func currentOf(defined, board string) string {
 		return "true"
 	}
 	return ""
-}
-
-// overlay fills the overlay, which has its own modes.
-func (f *filler) overlay() {
-	v := f.first(f.board)
-	mode := f.oneOf("mode", modes...)
-	v.Data = map[string]string{"mode": mode, "theme": f.oneOf("theme", overlayThemes...)}
-	if mode == "list" {
-		f.read(v, f.board, f.top(overlayTop, 1, 100), f.me("me"), 0)
-	}
 }
 
 // embed fills the page for frames of other sites.

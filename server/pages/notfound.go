@@ -98,7 +98,7 @@ func (s *Site) serveNotFound(c *echo.Context, what missing) error {
 		return err
 	}
 	maps.Copy(h, newHeader(contentTypes[".html"]))
-	h.Set(policyField, policyOf(s.cfg.AvatarOrigins, nil, t.styleHash))
+	h.Set(policyField, policyOf(s.cfg.AvatarOrigins, nil, t.styleHash, ""))
 	h.Set("Content-Language", t.locale.tag)
 	h.Add("Vary", "Cookie") // beside what the callers have added
 	h.Set("Content-Length", strconv.Itoa(b.Len()))

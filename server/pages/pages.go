@@ -44,6 +44,7 @@ const (
 	embedPath   = "/embed/:board"
 	consolePath = "/console"
 	revealPath  = "/boards/:board/reveal"
+	builderPath = "/boards/:board/overlay"
 )
 
 // pageFile is a page: its path in Echo's form, and its template. All links in a template are relative, so that a proxy
@@ -63,7 +64,9 @@ var pageFiles = []pageFile{
 	{"/members/:kind/:member", "member.html", "../../", []string{faceStyle, "shared/base.css", "shared/portrait.css",
 		"shared/columns.css", settingsStyle, "member/member.css"}, (*filler).memberPage},
 	{overlayPath, "overlay.html", "../", []string{faceStyle, "shared/portrait.css", "shared/first-rows.css",
-		"overlay/overlay.css"}, (*filler).overlay},
+		"overlay/overlay.css", "overlay/look.css", "overlay/alert.css"}, (*filler).overlay},
+	{builderPath, "builder.html", "../../", []string{faceStyle, "shared/base.css", settingsStyle, "builder/builder.css"},
+		(*filler).builder},
 	{embedPath, "embed.html", "../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css",
 		"shared/list-rows.css", "embed/embed.css"}, (*filler).embed},
 	{showPath, "show.html", "../", showStyles, (*filler).showPage},
@@ -162,7 +165,7 @@ type route struct {
 func New(cfg Config) *Site {
 	s := &Site{
 		cfg: cfg, reader: &reader{cfg.Store, cfg.Guard, cfg.Overviews, cfg.Entries, cfg.MaxTop},
-		filled: recent.New(recent.Age, maxFilledBytes, (*asset).size), policy: policyOf(cfg.AvatarOrigins, nil, ""),
+		filled: recent.New(recent.Age, maxFilledBytes, (*asset).size), policy: policyOf(cfg.AvatarOrigins, nil, "", ""),
 	}
 	s.content = siteContent()
 	if len(cfg.AvatarOrigins) > 0 {
@@ -241,15 +244,18 @@ func (s *Site) servePage(c *echo.Context, i int) error {
 		locale = 0 // in English, as the answers of the API, which it shows
 	}
 	t := s.pages[i][locale]()
-	var frames []string
-	styles := t.styleHash
+	var ancestors []string
+	styles, frames := t.styleHash, ""
 	switch file.path {
 	case embedPath:
-		frames = s.cfg.FrameOrigins
+		ancestors = s.cfg.FrameOrigins
 	case overlayPath:
-		styles = inlineStyles // a hash beside it would turn it off
+		ancestors = []string{ownOrigin} // the builder shows it
+		styles = inlineStyles           // a hash beside it would turn it off
+	case builderPath:
+		frames = ownOrigin
 	}
-	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, frames, styles))
+	c.Response().Header().Set(policyField, policyOf(s.cfg.AvatarOrigins, ancestors, styles, frames))
 	whole := context.WithoutCancel(c.Request().Context()) // others wait for the page too
 	f := &filler{site: s, query: c.QueryParams(), template: t, tag: t.locale.tag}
 	f.page = t.fixed

@@ -9,10 +9,13 @@ const policyField = "Content-Security-Policy"
 // the page as a style element, of which the server knows neither hash nor nonce.
 const inlineStyles = "unsafe-inline"
 
+// ownOrigin is the source expression for this server.
+const ownOrigin = "'self'"
+
 // policyOf limits a page to content of this server, and to avatars of some other origins. Only pages of frameOrigins
-// may frame it. styles allows the styles in the page: their hash, or inlineStyles; "" for none. Package origin has
-// checked the origins, so none ends a directive.
-func policyOf(avatarOrigins, frameOrigins []string, styles string) string {
+// may frame it. styles allows the styles in the page: their hash, or inlineStyles; "" for none. frames allows the frames
+// in the page: ownOrigin; "" for none. Package origin has checked the origins, so none ends a directive.
+func policyOf(avatarOrigins, frameOrigins []string, styles, frames string) string {
 	ancestors := "'none'"
 	if len(frameOrigins) > 0 {
 		ancestors = strings.Join(frameOrigins, " ")
@@ -21,7 +24,10 @@ func policyOf(avatarOrigins, frameOrigins []string, styles string) string {
 	if styles != "" {
 		styles = " '" + styles + "'"
 	}
+	if frames != "" {
+		frames = "; frame-src " + frames
+	}
 	return "default-src 'none'; script-src 'self'; style-src 'self'" + styles + "; img-src " + images +
-		"; connect-src 'self'; font-src 'self'; manifest-src 'self'; " +
+		"; connect-src 'self'; font-src 'self'; manifest-src 'self'" + frames + "; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors " + ancestors
 }

@@ -63,6 +63,7 @@ type firstView struct {
 	Labels       string            // the language of labels; "" for that of the page
 	HasCountdown bool              // there is a time that is left
 	Data         map[string]string // attributes data-… of <html>
+	Look         lookView          // of an overlay
 }
 
 // boardView is a <live-leaderboard> with its first rows.

@@ -64,7 +64,7 @@ export async function showBoard(view, crumbs, board, signal) {
 
 /** @param {string} board */
 function links(board) {
-  const all = [['Page', `boards/${encodeSegment(board)}`], ['Overlay', `overlay/${encodeSegment(board)}`]];
+  const all = [['Page', `boards/${encodeSegment(board)}`], ['Overlay', `boards/${encodeSegment(board)}/overlay`]];
   return createElement('p', 'buttons', ...all.map(([text, path]) => {
     const element = createElement('a', 'button quiet', text);
     element.href = pageURL(path).href;

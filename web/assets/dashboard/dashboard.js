@@ -294,7 +294,7 @@ function render() {
   setText(meProblem, problem && text(problem));
   find.show(isBoard ? board : '', formatsOf(definition));
   updateLanguageLink(languageLink);
-  overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me }).href;
+  overlayLink.href = pageURL(`boards/${encodeSegment(board)}/overlay`, { me }).href;
   // Until the definitions have come, the link is as the server rendered it.
   if (definition || requested) storyLink.hidden = !isBoard || !definition?.history;
   storyLink.href = pageURL(`boards/${encodeSegment(board)}/story`, { me }).href;

@@ -3,7 +3,7 @@
 /** The name of the member that the reader of a board's page follows, and the way to follow it no longer. dashboard.js uses it. */
 
 import { byId, setText } from '../shared/dom.js';
-import { readName } from '../shared/member-name.js';
+import { readProfile } from '../shared/member-name.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
@@ -54,7 +54,7 @@ export class Following {
    * @param {string} member without a score
    */
   async #readName(board, member) {
-    const name = await readName(board, member);
+    const { name = '' } = await readProfile(board, member);
     if (name && member === this.#member) setText(this.#name, name);
   }
 }

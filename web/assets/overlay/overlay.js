@@ -3,40 +3,36 @@
 /**
  * The script of the overlay page, which shows a board over a video or a game:
  * `/overlay/stars?top=5&me=s17&mode=compact&theme=clear&pace=500`. The list itself is a
- * `<live-leaderboard>` of the kit.
+ * `<live-leaderboard>` of the kit. options.js has all options.
  *
  * - `mode`: `list`; `compact`, one line of which as many entries show at a time as fit (ticker.js);
- *   `me`, a card of the followed member (rank-change.js)
+ *   `me`, a card of the followed member (rank-change.js); `goal`, the goal of the followed member alone
  * - `theme`: `dark`, `light`, or `clear`, which is text without panels
- * - `top`, `me`, `pace`: as of `<live-leaderboard>`
- * - `lang`: `en` or `zh`
+ * - `top`, `me`, `pace`, `goal`, `unit`: as of `<live-leaderboard>`
+ * - `title`: in place of the board's title; `ends`: the time that is left stands beside it
+ * - `gifts`, `event`: alerts of large gifts (alert.js)
  *
  * A parameter that is unknown or has another value is named below the board, which uses the default.
  * A streamer does not see the console or the status of a browser source, so the text is in the picture.
  */
 
-import { fill, numbers } from '../../kit/format.js';
+import { fill, numbers, textIn } from '../../kit/format.js';
 import '../../kit/rankcast.js';
 import { startBoard } from '../shared/board-display.js';
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { decodeSegment, ROOT } from '../shared/links.js';
-import { readName } from '../shared/member-name.js';
+import { readProfile } from '../shared/member-name.js';
+import { Sound } from '../shared/sound.js';
 import { text } from '../shared/texts.js';
 import { URLOptions } from '../shared/url-options.js';
+import { Alerts } from './alert.js';
 import { celebrateLeaders } from './celebration.js';
 import clearSheet from './clear.css' with { type: 'css' };
+import { ACCENT, CHOICES, NAMES, NUMBERS, TEXTS } from './options.js';
 import { RankChange } from './rank-change.js';
 import { Ticker } from './ticker.js';
 
-const MODES = ['list', 'compact', 'me'];
-const THEMES = ['dark', 'light', 'clear'];
-const LANGUAGES = ['en', 'zh'];
-const PARAMETERS = ['mode', 'theme', 'top', 'me', 'pace', 'lang'];
-const DEFAULT_TOP = 5;
-const MAX_TOP = 100;
-/** Slow enough for viewers who watch something else, ms. */
-const DEFAULT_PACE = 800;
 /** The card shows no other member. It needs the first three entries to give a medal. */
 const CARD_TOP = 3;
 /** The least height of a readable row, px: that of 10 px text in overlay.css. */
@@ -45,6 +41,10 @@ const MIN_ROW_HEIGHT = 23;
 const MIN_TALL_ROW_HEIGHT = 37;
 /** That of the bar of the last seconds and of the heads of columns, at the same size. */
 const BAR_HEIGHT = 15;
+/** That of the line of the title. */
+const TITLE_HEIGHT = 20;
+/** The least height of a stage that has room for it, as in look.css. */
+const LEAST_TITLED = 144;
 /** The card's rank change is as of now, and the time goes on while the rank stays. */
 const RANK_CHANGE_MS = 10_000;
 
@@ -55,34 +55,56 @@ const finishLine = byId('finish-line', HTMLElement);
 const options = new URLOptions();
 const { faults } = options;
 const name = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^overlay\//, ''));
-const mode = options.oneOf('mode', MODES);
+const look = Object.fromEntries(Object.entries(CHOICES).map(([key, values]) => [key, options.oneOf(key, values)]));
+const { top: requestedTop, pace, scale, gifts } = Object.fromEntries(
+  Object.entries(NUMBERS).map(([key, bounds]) => [key, options.numberOf(key, ...bounds)]),
+);
+const accent = options.formOf('accent', ACCENT, 'ff4081');
+const goal = options.goalOf('goal');
+const { title, unit } = Object.fromEntries(Object.entries(TEXTS).map(([key, most]) => [key, options.ownText(key, most)]));
+const { mode } = look;
 const me = options.textOf('me');
-const requestedTop = options.numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
+options.checkKeys(NAMES);
 
 /** With its first rows, if the server knows them. */
 const board = document.querySelector('live-leaderboard') ?? document.createElement('live-leaderboard');
 const isFirst = board.isConnected;
 /** The name in the followed member's profile; '': none; null: not requested. @type {string | null} */
 let profileName = null;
+/** What the address says about scores. */
+const own = unit === undefined ? {} : { unit };
+/** What the board says about scores. @type {import('../../kit/rankcast.js').Display | undefined} */
+let display;
 /** The rows leave room for the bar of the last seconds, or of a frozen board. */
 let hasBar = false;
+/** They leave room for the line of the title. */
+let hasTitle = false;
 /** How much room the columns of the board need, see columns.css of the kit. @type {string | undefined} */
 let room = frame.dataset.room;
 
+const root = document.documentElement;
+const heading = byId('title', HTMLElement);
 if (!isFirst) {
   document.title = fill(`{name} · ${text('overlay_title')} · ${text('title')}`, { name });
-  setText(byId('heading', HTMLElement), name);
+  setText(heading, title ?? (heading.textContent || name));
 }
-document.documentElement.dataset.mode = mode;
-document.documentElement.dataset.theme = options.oneOf('theme', THEMES);
-const pace = options.numberOf('pace', 0, 60_000, DEFAULT_PACE);
-options.oneOf('lang', LANGUAGES);
-options.checkKeys(PARAMETERS);
+const { sound, lang, ...attributes } = look;
+Object.assign(root.dataset, attributes);
+setProperty(root, '--scale', scale / 100);
+if (accent) root.style.setProperty('--accent', `#${accent}`);
+frame.toggleAttribute('data-bar', heading.textContent !== '' || frame.hasAttribute('data-bar'));
 
-const waits = mode === 'me' && !me;
+const waits = (mode === 'me' || mode === 'goal') && !me;
 if (waits) faults.push(text('overlay_me_missing'));
-setText(byId('hint', HTMLElement), faults.join('\n'));
+if (mode === 'goal' && !goal) faults.push(text('overlay_goal_missing'));
+showFaults();
 if (!waits) start();
+
+/** @param {...string} more faults */
+function showFaults(...more) {
+  faults.push(...more);
+  setText(byId('hint', HTMLElement), faults.join('\n'));
+}
 
 function start() {
   setToken([board]);
@@ -90,20 +112,32 @@ function start() {
   board.setAttribute('top', String(mode === 'me' ? CARD_TOP : requestedTop));
   board.setAttribute('pace', String(pace));
   setAttribute(board, 'me', me || undefined);
-  if (mode !== 'list') {
+  setAttribute(board, 'unit', unit);
+  setAttribute(board, 'goal', goal || undefined);
+  setAttribute(board, 'heading', ''); // the page has its own
+  setAttribute(board, 'calm', look.motion === 'calm' && '');
+  if (mode === 'compact' || mode === 'me') {
     board.append(byId(`row-${mode}`, HTMLTemplateElement));
     board.addEventListener('update', fitScores);
   }
   board.addEventListener('finish', ({ detail }) => finishLine.replaceChildren(...detail.top.slice(0, 3).map(newPlace)));
-  if (!isFirst) frame.prepend(board);
-  board.shadowRoot?.adoptedStyleSheets.push(...(document.documentElement.dataset.theme === 'clear' ? [clearSheet] : []));
+  if (!isFirst) heading.parentElement?.after(board);
+  board.shadowRoot?.adoptedStyleSheets.push(...(look.theme === 'clear' ? [clearSheet] : []));
+  board.addEventListener('update', ({ detail: { snapshot } }) => {
+    if (!snapshot) return;
+    display = snapshot.info?.display;
+    setText(heading, title ?? (textIn(snapshot.info?.title) || name));
+    const isTimed = frame.toggleAttribute('data-timed', look.ends === 'on' && snapshot.ends !== null);
+    frame.toggleAttribute('data-bar', isTimed || heading.textContent !== '');
+  });
   if (mode === 'list') {
     new ResizeObserver(fitRows).observe(stage);
     board.addEventListener('update', ({ detail }) => {
       const stage = board.shadowRoot?.querySelector('[part=stage]');
       setAttribute(frame, 'data-room', stage?.getAttribute('data-room') ?? undefined);
       const { ends, frozen } = detail.snapshot ?? {};
-      if (frame.toggleAttribute('data-ends', Boolean(ends || frozen)) !== hasBar || frame.dataset.room !== room) fitRows();
+      const changed = frame.toggleAttribute('data-ends', Boolean(ends || frozen)) !== hasBar || frame.dataset.room !== room;
+      if (changed || frame.hasAttribute('data-bar') !== hasTitle) fitRows();
     });
   }
   const countdown = board.shadowRoot?.querySelector('[part=countdown]');
@@ -121,16 +155,25 @@ function start() {
     member: mode === 'me' ? me : '',
     onStart: () => ticker?.showLine(0),
   });
+  if (sound === 'on') new Sound().enable();
+  if (gifts) {
+    const event = options.textOf('event');
+    new Alerts(event, name, gifts, {
+      format: () => ({ ...display, ...own }),
+      onMissing: () => showFaults(text('overlay_gifts_none', { event })),
+    });
+  }
   startBoard(board, name);
 }
 
 /** Requests as many rows as fit, with the followed member's row below them, and below that the bar of the end or of a freeze. */
 function fitRows() {
   hasBar = frame.hasAttribute('data-ends');
+  hasTitle = frame.hasAttribute('data-bar');
   room = frame.dataset.room;
   const { paddingTop, paddingBottom } = getComputedStyle(stage);
-  const bars = (hasBar ? 1 : 0) + (room ? 1 : 0);
-  const height = stage.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - bars * BAR_HEIGHT;
+  const bars = (hasBar ? BAR_HEIGHT : 0) + (room ? BAR_HEIGHT : 0) + (hasTitle && stage.clientHeight >= LEAST_TITLED ? TITLE_HEIGHT : 0);
+  const height = stage.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - bars;
   const own = me ? 1 : 0;
   const fitting = Math.max(1, Math.floor(height / (Number(room) > 2 ? MIN_TALL_ROW_HEIGHT : MIN_ROW_HEIGHT)));
   const shown = Math.max(1, Math.min(requestedTop, fitting - own));
@@ -166,7 +209,7 @@ async function showProfileName() {
   if (!field()) return;
   if (profileName === null) {
     profileName = '';
-    profileName = await readName(name, me);
+    profileName = (await readProfile(name, me)).name ?? '';
   }
   const shown = field();
   if (shown && profileName) setText(shown, profileName);
@@ -184,6 +227,10 @@ function keepCard() {
 
 function showRankChange() {
   const rankChange = new RankChange(byId('rank-change', HTMLElement));
-  board.addEventListener('update', ({ detail }) => rankChange.update(detail.me?.rank ?? null, detail.snapshot?.period ?? ''));
+  board.addEventListener('update', ({ detail: { me, snapshot } }) => {
+    rankChange.update(me?.rank ?? null, snapshot?.period ?? '');
+    const rank = board.shadowRoot?.querySelector('[part~=me] [part=rank]');
+    if (rank) setAttribute(rank, 'data-of', me?.rank && snapshot ? `/${numbers.format(snapshot.total)}` : undefined);
+  });
   setInterval(() => rankChange.render(), RANK_CHANGE_MS);
 }

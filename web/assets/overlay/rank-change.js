@@ -47,13 +47,13 @@ export class RankChange {
     while (this.#ranks.length > 1 && this.#ranks[1].at <= now - WINDOW_MS) this.#ranks.shift();
     const [first] = this.#ranks;
     const last = this.#ranks.at(-1);
-    this.#element.hidden = !last;
-    if (!last) return;
-    const change = first.rank - last.rank;
+    const change = last ? first.rank - last.rank : 0;
+    this.#element.hidden = change === 0;
+    if (change === 0) return;
     const minutes = Math.ceil(Math.max(1, Math.min(now - first.at, WINDOW_MS)) / MINUTE_MS);
-    const [direction, sign] = change > 0 ? ['up', '▲ '] : change < 0 ? ['down', '▼ '] : ['level', '–'];
+    const [direction, sign] = change > 0 ? ['up', '▲ '] : ['down', '▼ '];
     const [ranks, time] = this.#element.children;
-    setText(ranks, change === 0 ? sign : sign + numbers.format(Math.abs(change)));
+    setText(ranks, sign + numbers.format(Math.abs(change)));
     setText(time, text('overlay_minutes', { n: minutes }));
     setAttribute(this.#element, 'data-direction', direction);
     setAttribute(this.#element, 'aria-label', text(`overlay_${direction}`, { n: Math.abs(change), minutes }));

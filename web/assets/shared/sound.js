@@ -28,6 +28,12 @@ export class Sound {
     for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => this.#wake());
   }
 
+  /** Turns it on for a page that nobody touches, such as a source of OBS, where it plays at once. */
+  enable() {
+    this.enabled = true;
+    this.#wake();
+  }
+
   /** Lets the reader hear what has just been turned on. */
   async try() {
     await this.#wake();

@@ -28,6 +28,30 @@ export class URLOptions {
 
   /**
    * @param {string} key
+   * @param {number} most characters
+   * @returns {string | undefined} the value, which may be empty; undefined: none
+   */
+  ownText(key, most) {
+    const value = this.#query.get(key) ?? undefined;
+    if (value === undefined || [...value].length <= most) return value;
+    this.#addFault(key, value, `1–${most}`);
+  }
+
+  /**
+   * @param {string} key
+   * @param {RegExp} form
+   * @param {string} example of a value that has it
+   * @returns {string} the value; '' for none, and for one of another form
+   */
+  formOf(key, form, example) {
+    const value = this.textOf(key);
+    if (!value || form.test(value)) return value;
+    this.#addFault(key, value, example);
+    return '';
+  }
+
+  /**
+   * @param {string} key
    * @param {string[]} values the first is the default
    */
   oneOf(key, values) {

@@ -1,0 +1,95 @@
+// @ts-check
+
+/** The options of an overlay in the form of the builder, and in an address, which leaves out what is the default. */
+
+import { ACCENT, CHOICES, NAMES, NUMBERS, TEXTS } from '../overlay/options.js';
+import { decodeSegment } from '../shared/links.js';
+
+/** The size of a source in OBS, px, which OBS reads from a link that is dropped on it. */
+export const SIZE = ['layer-width', 'layer-height'];
+
+/**
+ * @param {HTMLFormElement} form
+ * @returns {URLSearchParams} what the form says, without defaults and without what is not valid
+ */
+export function readForm(form) {
+  const query = new URLSearchParams();
+  for (const name of NAMES) {
+    const value = valueOf(form, name);
+    if (value !== undefined) query.set(name, value);
+  }
+  return query;
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {string} name of an option
+ * @returns {string | undefined} undefined: the default
+ */
+function valueOf(form, name) {
+  const field = form.elements.namedItem(name);
+  const own = form.elements.namedItem(`has-${name}`);
+  const isOn = own instanceof HTMLInputElement && own.checked;
+  if (field instanceof HTMLInputElement && field.type === 'checkbox') {
+    const value = field.checked === (field.value === CHOICES[name][0]) ? CHOICES[name][0] : CHOICES[name][1];
+    return value === CHOICES[name][0] ? undefined : value;
+  }
+  if (field instanceof HTMLInputElement && !field.validity.valid) return undefined;
+  const value = field && 'value' in field ? field.value.trim() : '';
+  if (name === 'accent') return isOn ? shortColor(value) : undefined;
+  if (name in TEXTS && !isOn) return '';
+  const isDefault = value === '' || (name !== 'lang' && value === CHOICES[name]?.[0]) || value === String(NUMBERS[name]?.[2]);
+  return isDefault ? undefined : value;
+}
+
+/**
+ * @param {string} color as #aabbcc
+ * @returns {string} as the address has it: abc
+ */
+function shortColor(color) {
+  return color.slice(1).replace(/^(.)\1(.)\2(.)\3$/, '$1$2$3');
+}
+
+/**
+ * Sets the form to what an address says, and everything else to its default.
+ *
+ * @param {HTMLFormElement} form
+ * @param {URLSearchParams} query
+ */
+export function fillForm(form, query) {
+  form.reset();
+  for (const name of NAMES) {
+    const value = query.get(name);
+    const field = form.elements.namedItem(name);
+    const own = form.elements.namedItem(`has-${name}`);
+    if (own instanceof HTMLInputElement) own.checked = name === 'accent' ? ACCENT.test(value ?? '') : value !== '';
+    if (!value) continue;
+    if (name in CHOICES && !CHOICES[name].includes(value)) continue;
+    if (field instanceof HTMLInputElement && field.type === 'checkbox') field.checked = field.value === value;
+    else if (name === 'accent' && field instanceof HTMLInputElement)
+      field.value = `#${value.length === 3 ? value.replace(/./g, '$&$&') : value}`.toLowerCase();
+    else if (field && 'value' in field) field.value = value;
+  }
+}
+
+/**
+ * @param {string} pasted an address of an overlay, of any server
+ * @returns {{ board: string, query: URLSearchParams } | undefined} undefined: it is none
+ */
+export function parseAddress(pasted) {
+  if (!URL.canParse(pasted.trim())) return undefined;
+  const { pathname, searchParams } = new URL(pasted.trim());
+  const [, segment] = /\/overlay\/([^/]+)\/?$/.exec(pathname) ?? [];
+  return segment ? { board: decodeSegment(segment), query: searchParams } : undefined;
+}
+
+/**
+ * @param {URL} page
+ * @param {URLSearchParams} query
+ * @returns {URL} the page with a query, in which commas and the like stay readable
+ */
+export function withQuery(page, query) {
+  const url = new URL(page);
+  url.search = String(query).replace(/%(2C|3A|40)/g, decodeURIComponent);
+  return url;
+}

@@ -1,0 +1,181 @@
+// @ts-check
+
+/**
+ * The page that makes an overlay of a board: `/boards/stars/overlay?theme=light&scale=60`. Its form has all options of the
+ * overlay, its query is that of the overlay, and the overlay itself is in a frame (preview.js). An address that the reader
+ * pastes fills the form (address.js).
+ */
+
+import { textIn } from '../../kit/format.js';
+import { fetchJSON } from '../shared/api.js';
+import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
+import { decodeSegment, encodeSegment, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
+import '../shared/settings.js';
+import { text } from '../shared/texts.js';
+import { token } from '../shared/token.js';
+import { fillForm, parseAddress, readForm, SIZE, withQuery } from './address.js';
+import { Preview } from './preview.js';
+
+/** The overlay of a whole picture has smaller texts than one that is a source of its own. */
+const FIRST = 'scale=60';
+const COPIED_MS = 2_000;
+/** Members that the box suggests. */
+const SUGGESTED = 50;
+
+const board = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^boards\//, '').replace(/\/overlay$/, ''));
+const path = `v1/boards/${encodeSegment(board)}`;
+const form = byId('options', HTMLFormElement);
+const pictures = byId('pictures', HTMLFormElement);
+const address = byId('address', HTMLInputElement);
+const note = byId('address-note', HTMLElement);
+const size = byId('size', HTMLSelectElement);
+const [width, height] = [byId('width', HTMLInputElement), byId('height', HTMLInputElement)];
+const boards = byId('board-choice', HTMLSelectElement);
+const otherLanguage = byId('other-language', HTMLAnchorElement);
+const preview = new Preview(text('builder_preview'));
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let noteTimer;
+
+byId('board-link', HTMLAnchorElement).href = pageURL(`boards/${encodeSegment(board)}`).href;
+byId('token-note', HTMLElement).hidden = token === '';
+boards.append(new Option(board, board, true, true));
+take(new URLSearchParams(location.search));
+loadChoices();
+
+form.addEventListener('input', ({ target }) => {
+  if (target instanceof HTMLInputElement && target.name === 'accent') checkbox('has-accent').checked = true;
+  if (target !== boards) render();
+});
+form.addEventListener('submit', (event) => event.preventDefault());
+boards.addEventListener('change', () => location.assign(builderOf(boards.value, readForm(form))));
+pictures.addEventListener('change', async ({ target }) => {
+  const file = byId('file', HTMLInputElement);
+  const chosen = String(new FormData(pictures).get('picture'));
+  if (target !== file && chosen === 'own') return file.click();
+  const isShown = await preview.setPicture(chosen, target === file ? file.files?.[0] : undefined);
+  if (!isShown) say(text('builder_no_picture'));
+});
+address.addEventListener('focus', () => address.select());
+address.addEventListener('input', () => {
+  const pasted = parseAddress(address.value);
+  if (!pasted) return say(address.value === '' ? '' : text('builder_no_address'));
+  if (pasted.board !== board) return location.assign(builderOf(pasted.board, pasted.query));
+  take(pasted.query);
+  say(text('builder_read'));
+});
+address.addEventListener('blur', render);
+byId('copy', HTMLButtonElement).addEventListener('click', async () => {
+  render();
+  try {
+    await navigator.clipboard.writeText(address.value);
+    say(text('link_copied'));
+  } catch {
+    // The browser lets no page copy by http or without permission.
+    address.focus();
+    say(text('copy_by_hand'));
+  }
+});
+
+/** @param {string} words below the address, for some time */
+function say(words) {
+  clearTimeout(noteTimer);
+  setText(note, words);
+  if (words) noteTimer = setTimeout(() => setText(note, ''), COPIED_MS);
+}
+
+/** @param {string} name */
+function checkbox(name) {
+  return /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
+}
+
+/** @param {URLSearchParams} query the options of an overlay from now on */
+function take(query) {
+  const isNew = [...query.keys()].every((key) => key === 'lang' || key === 'me');
+  const first = new URLSearchParams(isNew ? FIRST : '');
+  for (const [key, value] of query) first.set(key, value);
+  const event = first.get('event');
+  if (event) eventChoice().append(new Option(event, event));
+  fillForm(form, first);
+  const [w, h] = SIZE.map((name) => first.get(name) ?? '');
+  width.value = w || '1920';
+  height.value = h || '1080';
+  const listed = [...size.options].some(({ value }) => value === `${width.value}x${height.value}`);
+  size.value = listed ? `${width.value}x${height.value}` : '';
+  render();
+}
+
+/** Shows what the form says: the overlay, its address and its size, in the page's own address, too. */
+function render() {
+  if (size.value) [width.value, height.value] = size.value.split('x');
+  byId('own-size', HTMLElement).hidden = size.value !== '';
+  const [w, h] = [width, height].map((field) => (field.validity.valid && Number(field.value)) || Number(field.min));
+  const query = readForm(form);
+  const mode = query.get('mode') ?? 'list';
+  for (const field of form.querySelectorAll('[data-modes]'))
+    if (field instanceof HTMLElement) field.hidden = !field.dataset.modes?.split(' ').includes(mode);
+  setText(byId('scale-shown', HTMLElement), `${query.get('scale') ?? 100} %`);
+  setText(byId('me-needed', HTMLElement), needsMember(query) ? text('builder_me_needed') : '');
+  setText(byId('goal-needed', HTMLElement), mode === 'goal' && !query.has('goal') ? text('overlay_goal_missing') : '');
+  byId('event-field', HTMLElement).hidden = !query.has('gifts') || eventChoice().options.length < 2;
+  const url = withQuery(new URL(`overlay/${encodeSegment(board)}`, ROOT), query);
+  if (document.activeElement !== address || parseAddress(address.value) === undefined) address.value = url.href;
+  setText(byId('shown-width', HTMLElement), String(w));
+  setText(byId('shown-height', HTMLElement), String(h));
+  preview.show(url, w, h);
+  SIZE.forEach((name, i) => query.set(name, String([w, h][i])));
+  history.replaceState(null, '', withQuery(new URL(location.href), query));
+  updateLanguageLink(otherLanguage);
+  query.set('layer-name', document.title.split(' · ')[0]);
+  byId('drag', HTMLAnchorElement).href = withQuery(url, query).href;
+}
+
+/** @param {URLSearchParams} query */
+function needsMember(query) {
+  const mode = query.get('mode');
+  return !query.has('me') && (mode === 'me' || mode === 'goal' || query.has('goal'));
+}
+
+/**
+ * @param {string} board
+ * @param {URLSearchParams} query of its overlay
+ * @returns {URL} the page that makes it
+ */
+function builderOf(board, query) {
+  return withQuery(new URL(`boards/${encodeSegment(board)}/overlay`, ROOT), query);
+}
+
+function eventChoice() {
+  return /** @type {HTMLSelectElement} */ (form.elements.namedItem('event'));
+}
+
+/** Loads what some fields offer: boards, members, and events that count on the board. What cannot be read is not offered. */
+async function loadChoices() {
+  const [all, top, { events }] = await Promise.all([
+    fetchJSON('v1/boards').catch(() => ({ boards: [] })),
+    fetchJSON(`${path}/top?limit=${SUGGESTED}`).catch(() => ({ top: [] })),
+    fetchJSON('v1/events').catch(() => ({ events: [] })),
+  ]);
+  for (const { board: name, title } of all.boards) {
+    if (name === board) setText(boards.options[0], textIn(title) || name);
+    else if (!name.includes('{')) boards.append(new Option(textIn(title) || name, name));
+  }
+  byId('members', HTMLDataListElement).replaceChildren(
+    ...top.top.map((/** @type {any} */ { member, name }) => {
+      const option = createElement('option', '', name || member);
+      option.value = member;
+      return option;
+    }),
+  );
+  const [family] = board.split(/[:@]/);
+  const counting = events.filter((/** @type {any} */ { updates }) =>
+    updates.some((/** @type {any} */ update) => update.board.split(':')[0] === family),
+  );
+  const chosen = eventChoice().value;
+  const names = counting.map((/** @type {any} */ { event }) => event);
+  if (chosen && !names.includes(chosen)) names.push(chosen);
+  // The first one is the default.
+  eventChoice().replaceChildren(...names.map((/** @type {string} */ name, /** @type {number} */ i) => new Option(name, i ? name : '')));
+  eventChoice().value = chosen === names[0] ? '' : chosen;
+  setAttribute(form, 'data-ready', '');
+  render();
+}
