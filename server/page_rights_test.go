@@ -96,7 +96,8 @@ func TestTitlesNameMembersOfInstancesThatHoldSomething(t *testing.T) {
 				}
 			}
 			if authorization == "" {
-				for _, path := range []string{"/boards/" + board, "/embed/" + board, "/overlay/" + board, "/boards/" + board + "/story"} {
+				for _, path := range []string{"/boards/" + board, "/embed/" + board, "/overlay/" + board, "/tv/" + board,
+					"/boards/" + board + "/story"} {
 					answers[path] = n.Do("GET", path, "", "Accept", "text/html").Body
 				}
 			}
@@ -139,7 +140,7 @@ func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 			return a.Body
 		}
 		require.Contains(t, page("/boards/open"), "open-member")
-		for _, path := range []string{"/", "/boards/open", "/boards/secret", "/overlay/secret", "/embed/secret",
+		for _, path := range []string{"/", "/boards/open", "/boards/secret", "/overlay/secret", "/embed/secret", "/tv/secret",
 			"/boards/secret/story", "/stars"} {
 			body := page(path)
 			for _, unreadable := range []string{"Secret title", "secret-member", "data-board=\"secret\"", "secret/card.png"} {

@@ -23,8 +23,8 @@ const (
 // dashboardTops are the numbers of entries that the page of a board offers.
 var dashboardTops = []string{"5", "10", "25", "50", "100", "200"}
 
-// embedThemes are the themes of a board in a frame. The first is the default.
-var embedThemes = []string{"auto", "light", "dark"}
+// embedThemes are the themes of a board in a frame, wallThemes those of a wall. The first of each is the default.
+var embedThemes, wallThemes = []string{"auto", "light", "dark"}, []string{"dark", "light"}
 
 // placeholder matches a placeholder in the title of a family.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
@@ -57,6 +57,8 @@ func (f *filler) key(page, locale int) string {
 		return options + optionsOf(f.look(), f.top(overlayTop, 1, 100), f.me("me"), f.goal())
 	case embedPath:
 		return options + optionsOf(f.oneOf("theme", embedThemes...), f.top(embedTop, 1, 100), f.me("me"), f.goal())
+	case wallPath, wallsPath:
+		return options + optionsOf(f.oneOf("theme", wallThemes...))
 	}
 	return options + optionsOf(f.address, f.language(), f.tag, f.dashboardTop(), f.me("me"), f.goal(), f.kind, f.member, f.event,
 		f.page.Settings)
@@ -260,4 +262,13 @@ func (f *filler) embed() {
 	v := f.first(f.board)
 	v.Data = map[string]string{"theme": f.oneOf("theme", embedThemes...)}
 	f.read(v, f.board, f.top(embedTop, 1, 100), f.me("me"), 0)
+}
+
+// wall fills the page for large screens with the title of its board. Its script reads the boards: such a page stays open for days.
+func (f *filler) wall() {
+	v := f.first(f.board)
+	v.Data = map[string]string{"theme": f.oneOf("theme", wallThemes...)}
+	if f.board != "" {
+		f.read(v, f.board, 1, "", 0)
+	}
 }

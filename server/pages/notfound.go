@@ -53,11 +53,11 @@ func isBoardPage(c *echo.Context) bool { return strings.Contains(c.Path(), "/:bo
 // serveMissingBoard answers a request for a page of a board that does not exist. A program gets err. A
 // person gets a page with the name of the board.
 //
-// The page asked for serves better in two cases, with the same status. An overlay, or a page in a frame, says so in
+// The page asked for serves better in two cases, with the same status. An overlay, a wall, or a page in a frame says so in
 // the picture that it is part of, and shows the board once there is one. The page of an unknown period links the
 // periods that there are.
 func (s *Site) serveMissingBoard(c *echo.Context, path string, asked func() (*asset, error), err error) error {
-	inItsPlace := path == overlayPath || path == embedPath || errors.Is(err, definition.ErrUnknownPeriod)
+	inItsPlace := path == overlayPath || path == embedPath || path == wallPath || errors.Is(err, definition.ErrUnknownPeriod)
 	if !inItsPlace || !acceptsHTML(c.Request().Header.Values("Accept")) {
 		return s.serveMissing(c, missing{Board: request.PathValue(c, "board")}, err)
 	}

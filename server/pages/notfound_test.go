@@ -150,14 +150,16 @@ func TestPageOfNoBoardThatServesBetter(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
 	for there, missing := range map[string]string{"/overlay/stars": "/overlay/nosuch", "/boards/stars": "/boards/stars@1999-W01",
-		"/overlay/fans:s99": "/overlay/stars@1999-W01"} {
+		"/overlay/fans:s99": "/overlay/stars@1999-W01", "/tv/stars": "/tv/nosuch"} {
 		for _, coding := range []string{"gzip", "identity"} {
 			whole := n.Do("GET", there, "", "Accept", browserAccepts, "Accept-Encoding", coding)
 			a := n.Do("GET", missing, "", "Accept", browserAccepts, "Accept-Encoding", coding, "If-None-Match", "*")
 			require.Equal(t, 200, whole.Status)
 			require.Equal(t, 404, a.Status, missing)
 			if coding == "identity" {
-				require.Contains(t, whole.Body, "data-snapshot=", there)
+				if !strings.HasPrefix(there, "/tv/") { // whose script reads the rows
+					require.Contains(t, whole.Body, "data-snapshot=", there)
+				}
 				require.NotContains(t, a.Body, "data-snapshot=", missing)
 				main := regexp.MustCompile(`<script type="module" src="[^"]+"></script>`).FindString(whole.Body)
 				require.Contains(t, a.Body, main)

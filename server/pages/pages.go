@@ -45,6 +45,8 @@ const (
 	consolePath = "/console"
 	revealPath  = "/boards/:board/reveal"
 	builderPath = "/boards/:board/overlay"
+	wallPath    = "/tv/:board"
+	wallsPath   = "/tv" // of the boards in the query
 )
 
 // pageFile is a page: its path in Echo's form, and its template. All links in a template are relative, so that a proxy
@@ -69,6 +71,8 @@ var pageFiles = []pageFile{
 		(*filler).builder},
 	{embedPath, "embed.html", "../", []string{faceStyle, "shared/base.css", "shared/portrait.css", "shared/first-rows.css",
 		"shared/list-rows.css", "embed/embed.css"}, (*filler).embed},
+	{wallPath, "tv.html", "../", wallStyles, (*filler).wall},
+	{wallsPath, "tv.html", "./", wallStyles, (*filler).wall},
 	{showPath, "show.html", "../", showStyles, (*filler).showPage},
 	{starPath, "show.html", "../../", showStyles, (*filler).showPage},
 	{consolePath, "console.html", "./", []string{faceStyle, "shared/base.css", settingsStyle, "console/console.css",
@@ -82,6 +86,9 @@ func readsNothing(*filler) {}
 
 // faceStyle is the style sheet of the face that all pages load (block face of shared.html).
 const faceStyle = "shared/face.css"
+
+var wallStyles = []string{faceStyle, "shared/base.css", "shared/portrait.css", "shared/columns.css", "story/chart.css", "tv/tv.css",
+	"tv/leader.css", "tv/replay.css"}
 
 var dashboardStyles = []string{
 	faceStyle, "shared/base.css", "shared/portrait.css", "shared/columns.css", "shared/first-rows.css", "shared/list-rows.css", settingsStyle,

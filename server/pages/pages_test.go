@@ -35,6 +35,9 @@ func TestPages(t *testing.T) {
 			{"/members/star/s17", "../../", "Nova · Member · Rankcast"},
 			{"/overlay/stars", "../", "stars · Overlay · Rankcast"},
 			{"/embed/stars", "../", "stars · Board · Rankcast"},
+			{"/tv/stars", "../", "stars · Wall · Rankcast"},
+			{"/tv", "./", "Wall · Rankcast"},
+			{"/tv?boards=stars", "./", "Wall · Rankcast"},
 			{"/stars", "./", "Star flowers · Rankcast"},
 		} {
 			a := n.Do("GET", c.path, "")
@@ -82,6 +85,8 @@ func TestPageRedirects(t *testing.T) {
 		{"/boards/http:%2F%2Fevil.example/", "../http:%2F%2Fevil.example", "/boards/http:%2F%2Fevil.example"},
 		{"/overlay/stars/?top=5", "../stars?top=5", "/overlay/stars?top=5"},
 		{"/embed/stars/?top=5", "../stars?top=5", "/embed/stars?top=5"},
+		{"/tv/stars/?me=u4", "../stars?me=u4", "/tv/stars?me=u4"},
+		{"/tv/?boards=stars,laps", "../tv?boards=stars,laps", "/tv?boards=stars,laps"},
 		{"/boards?me=u4", "./?me=u4", "/?me=u4"},
 		{"/boards/", "../", "/"},
 		{"/boards//", "../../boards", "/boards"},
@@ -118,7 +123,7 @@ func TestPageRedirects(t *testing.T) {
 	}
 	for _, address := range []string{
 		"/boards/a/b", "/boards/a//b", "/boards//a", "/boards//evil.example/", "/boards/a/b/", "/boards/a/%2F", "/overlay/a/b",
-		"/stars/a", "/stars/a/",
+		"/stars/a", "/stars/a/", "/tv/a/b",
 		"/overlay", "/overlay/", "/embed", "/embed/", "/embed/a/b", "//stars/", "//evil.example/", "//boards/", "/assets/shared/base.css/",
 	} {
 		servertest.RequireProblem(t, n.Do("GET", address, ""), 404, "not_found", "")

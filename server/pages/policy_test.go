@@ -49,6 +49,7 @@ func TestPoliciesOfPages(t *testing.T) {
 			"/": 200, "/boards/stars": 200, "/overlay/stars": 200, "/stars": 200, "/docs/start": 200, "/assets/shared/base.css": 200,
 			"/kit/rankcast.js": 200, "/nowhere": 404, "/boards/nosuch": 404, "/overlay/nosuch": 404, "/boards/stars@1999-W01": 404,
 			"/embed/stars": 200, "/embed/stars?lang=zh": 200, "/embed/nosuch": 404, "/embed/stars@1999-W01": 404,
+			"/tv/stars": 200, "/tv": 200, "/tv/nosuch": 404,
 		} {
 			a := n.Do("GET", path, "", "Accept", "text/html")
 			require.Equal(t, status, a.Status, path)

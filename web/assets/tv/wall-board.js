@@ -1,0 +1,170 @@
+// @ts-check
+
+/**
+ * A board of the wall. Its element stays live while the wall shows another one, so that each turn begins with the present rows,
+ * and the wall knows whose end is near.
+ *
+ * @import {Info, Snapshot} from '../../kit/rankcast.js'
+ */
+
+import { textIn } from '../../kit/format.js';
+import { ScoreBars } from '../dashboard/score-bars.js';
+import { fetchJSON } from '../shared/api.js';
+import { formatsOf, setDisplay } from '../shared/board-display.js';
+import { setToken } from '../shared/connection.js';
+import { setAttribute, setProperty } from '../shared/dom.js';
+import { encodeSegment } from '../shared/links.js';
+import { periodTitle } from '../shared/period-title.js';
+import { Poll } from '../shared/poll.js';
+import { countedText } from '../shared/texts.js';
+import rowsSheet from './rows.css' with { type: 'css' };
+
+/** Titles and descriptions may change while the wall is open. */
+const DEFINITION_MS = 60_000;
+/** Least time between two changes: a room looks at other things too. Of a board that is not shown it is longer. */
+const PACE_MS = 400;
+const HIDDEN_PACE_MS = 2_000;
+/** How long a result stays. */
+const RESULT_S = 30;
+/** The end of a period is near: the wall stays with the board. */
+const LAST_MS = 20_000;
+/** The height of a row, and of what else may be in the list, in em. */
+const ROW_EM = 2.2;
+const HEADS_EM = 2.2;
+const FROZEN_EM = 3.5;
+const BELOW_EM = 0.5;
+/** The second line of each row, with the columns of a list that is narrower than this, in em, by the room that they need: see
+ * columns.css of the kit. */
+const UNDER_EM = 1.375;
+const NARROW_EM = [0, 20, 30, 38, 47, 62];
+/** The size of the text of rows, in rem: readable from the other side of a room, and no larger than the rest of the wall. */
+const [LEAST_REM, MOST_REM] = [1.2, 2.1];
+/** A narrow wall has smaller rows: its width in em. */
+const WIDTH_EM = 19;
+
+export class WallBoard {
+  element = document.createElement('live-leaderboard');
+  formats = formatsOf();
+  /** @type {import('../dashboard/definition-summary.js').Definition | undefined} */
+  definition;
+  /** @type {Info | null} */
+  info = null;
+  /** @type {Snapshot | null} */
+  snapshot = null;
+  #onChange;
+  #bars = new ScoreBars(this.element);
+  #poll = new Poll(DEFINITION_MS, (signal) => this.#read(signal));
+
+  /**
+   * @param {string} name
+   * @param {() => void} onChange
+   */
+  constructor(name, onChange) {
+    this.name = name;
+    this.#onChange = onChange;
+    const { element } = this;
+    for (const [attribute, value] of Object.entries({ board: '', heading: '', moments: '', hold: String(RESULT_S) }))
+      element.setAttribute(attribute, value);
+    element.shadowRoot?.adoptedStyleSheets.push(rowsSheet);
+    element.addEventListener('update', ({ detail }) => {
+      this.snapshot = detail.snapshot;
+      this.#bars.update(detail, this.definition);
+      this.fit();
+      this.#onChange();
+    });
+    setToken([element]);
+    this.show(false);
+    this.#poll.start();
+  }
+
+  /** @param {AbortSignal} signal */
+  async #read(signal) {
+    const { element, name } = this;
+    try {
+      const { info, definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
+      this.info = info;
+      this.definition = definition;
+      this.formats = formatsOf(definition);
+      setDisplay(element, definition.display);
+      // What was refused may be allowed now, and what did not exist may exist.
+      if (element.dataset.state === 'stopped') element.setAttribute('board', '');
+    } finally {
+      if (!signal.aborted) element.setAttribute('board', name);
+      this.#onChange();
+    }
+  }
+
+  /** @returns {string} its name for people */
+  get title() {
+    return textIn(this.info?.title) || this.name;
+  }
+
+  /** @returns {string} what the wall says below the title */
+  get facts() {
+    if (this.isStopped) return ''; // the element says why
+    const { total, final, frozen } = this.snapshot ?? {};
+    // Since when it is frozen stands above the list.
+    const state = !frozen && this.element.shadowRoot?.querySelector('[part=state]')?.textContent;
+    const period = final ? '' : periodTitle(this.info?.period?.every, 0);
+    return [state, period, total && countedText('members', total)].filter(Boolean).join(' · ');
+  }
+
+  /** @returns {boolean} whether there is nothing to show: the board does not exist, or nobody may see it here */
+  get isStopped() {
+    return this.element.dataset.state === 'stopped';
+  }
+
+  /**
+   * @param {number} now the server's clock, ms since 1970
+   * @returns {number} ms until the end of the period; NaN: it does not end, or has ended
+   */
+  timeLeft(now) {
+    const left = this.snapshot?.final ? NaN : Date.parse(this.snapshot?.ends ?? '') - now;
+    return left > 0 ? left : NaN;
+  }
+
+  /**
+   * @param {number} now the server's clock
+   * @returns {boolean} whether a room looks at it: in the last seconds, at the result, and while something is revealed
+   */
+  isEnding(now) {
+    const { shadowRoot } = this.element;
+    return (
+      this.timeLeft(now) <= LAST_MS || this.element.hasAttribute('data-finish') || shadowRoot?.querySelector('[part=reveal]:not([hidden])') != null
+    );
+  }
+
+  /** @param {boolean} isShown */
+  show(isShown) {
+    this.element.hidden = !isShown;
+    this.element.setAttribute('pace', String(isShown ? PACE_MS : HIDDEN_PACE_MS));
+    this.fit();
+  }
+
+  /** @param {string} member '': none */
+  follow(member) {
+    setAttribute(this.element, 'me', member || undefined);
+  }
+
+  /** Has the element show as many rows as fit, as large as they fit. */
+  fit() {
+    const { element, snapshot } = this;
+    const { clientWidth, clientHeight } = element.parentElement ?? document.body;
+    if (element.hidden || clientHeight === 0) return;
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const room = Number(element.shadowRoot?.querySelector('[part=stage]')?.getAttribute('data-room') ?? 0);
+    const own = element.hasAttribute('me') ? 1 : 0;
+    const beside = (room ? HEADS_EM : 0) + (snapshot?.frozen ? FROZEN_EM : 0) + own * BELOW_EM;
+    const widest = clientWidth / WIDTH_EM;
+    const least = Math.min(LEAST_REM * rem, widest);
+    const fitting = (/** @type {number} */ row) => {
+      const top = Math.max(1, Math.floor((clientHeight / least - beside) / row) - own);
+      const rows = Math.max(1, Math.min(top, snapshot?.total || top)) + own;
+      return { top, size: Math.max(least, Math.min(clientHeight / (rows * row + beside), MOST_REM * rem, widest)) };
+    };
+    let { top, size } = fitting(ROW_EM);
+    if (clientWidth / size < NARROW_EM[room]) ({ top, size } = fitting(ROW_EM + UNDER_EM));
+    setAttribute(element, 'top', String(top));
+setProperty(element, '--size', size);
+  }
+}
