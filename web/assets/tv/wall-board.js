@@ -10,7 +10,7 @@
 import { textIn } from '../../kit/format.js';
 import { ScoreBars } from '../dashboard/score-bars.js';
 import { fetchJSON } from '../shared/api.js';
-import { formatsOf, setDisplay } from '../shared/board-display.js';
+import { formatsOf } from '../shared/board-display.js';
 import { setToken } from '../shared/connection.js';
 import { setAttribute, setProperty } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
@@ -85,7 +85,6 @@ export class WallBoard {
       this.info = info;
       this.definition = definition;
       this.formats = formatsOf(definition);
-      setDisplay(element, definition.display);
       // What was refused may be allowed now, and what did not exist may exist.
       if (element.dataset.state === 'stopped') element.setAttribute('board', '');
     } finally {
