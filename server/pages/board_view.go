@@ -16,7 +16,7 @@ func (f *filler) boardView(board string, b *boardState, top int, me string) *boa
 	d := b.about.Definition
 	v := &boardView{
 		Board: board, Top: strconv.Itoa(top), Me: me, Snapshot: b.snapshot, Standing: b.me,
-		HasUnit:   len(d.Display.Unit) > 0,
+		Unit:      d.Display.Unit.In(f.tag),
 		HasPeriod: b.about.Period != "", HasEnd: !b.about.Ends.IsZero(), IsEmpty: len(b.rows) == 0 && b.snapshot != nil,
 	}
 	for _, r := range b.rows {

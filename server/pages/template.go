@@ -70,7 +70,7 @@ type firstView struct {
 type boardView struct {
 	Board, Top, Me, Around string
 	Goal                   string // of the followed member; "" for none
-	HasUnit                bool   // scores have a unit
+	Unit                   string // of scores; "" for none
 	HasPeriod, HasEnd      bool   // the element has a line about them
 	Rows                   []rowView
 	Below                  []rowView
