@@ -33,7 +33,7 @@ func (c *Cards) read(ctx context.Context, name string) (cardContent, error) {
 	if page.Total == 0 {
 		return cardContent{cardKey{board.Definition.Name, true}, card.Card{Title: definitionTitle(board.Definition), Empty: "No scores yet"}}, nil
 	}
-	made := card.Card{Title: boardTitle(board), Subtitle: page.Period, Left: scoretext.Number(page.Total) + " members"}
+	made := card.Card{Title: boardTitle(board), Subtitle: periodText(board), Left: scoretext.Number(page.Total) + " members"}
 	if page.Total == 1 {
 		made.Left = "1 member"
 	}
@@ -55,16 +55,66 @@ func (c *Cards) read(ctx context.Context, name string) (cardContent, error) {
 			Score: scoretext.Score(e.Score, board.Definition.Display, cardLanguage), Values: scoretext.Columns(page.Columns, e.Score, cardLanguage),
 		})
 	}
+	if page.Final && len(made.Rows) > 0 {
+		nameWinner(&made, page, board.Definition.Display)
+	}
 	return cardContent{cardKey{board: name}, made}, nil
+}
+
+// nameWinner makes the card of a result one that says who has won, and by how much. A tie for first place has no winner.
+func nameWinner(c *card.Card, page ranking.Page, d definition.Display) {
+	entries := page.Entries
+	if len(entries) > 1 && entries[1].Rank == 1 {
+		return
+	}
+	c.Title, c.Subtitle = cmp.Or(c.Rows[0].Name, c.Rows[0].Member)+" wins", strings.TrimSuffix(c.Title+", "+c.Subtitle, ", ")
+	if len(entries) > 1 && page.Columns == nil {
+		lead := max(entries[0].Score, entries[1].Score) - min(entries[0].Score, entries[1].Score)
+		c.Left += ", won by " + scoretext.Score(lead, d, cardLanguage)
+	}
+}
+
+// zoneOf is the time zone of the periods of a board.
+func zoneOf(d definition.Board) *time.Location {
+	zone, err := time.LoadLocation(d.Timezone)
+	if err != nil { // of a definition from a machine with other data
+		return time.UTC
+	}
+	return zone
 }
 
 // cardTime is the text of a time on the card of a board, by the clock of its periods.
 func cardTime(d definition.Board, t time.Time) string {
-	zone, err := time.LoadLocation(d.Timezone)
-	if err != nil { // of a definition from a machine with other data
-		zone = time.UTC
-	}
+	zone := zoneOf(d)
 	return t.In(zone).Format("2006-01-02 15:04 ") + zone.String()
+}
+
+// lastDay is so long before the end of a period of days: a week may end at any hour of the day on which the next one begins.
+const lastDay = 18 * time.Hour
+
+// periodText is the name of the period of a board for people, as periodText in web/kit/period.js writes it, with its year; "" for
+// a board without periods.
+func periodText(a ranking.About) string {
+	zone := zoneOf(a.Definition)
+	from, to := a.Opens.In(zone), a.Ends.Add(-lastDay).In(zone)
+	switch every := a.Definition.Period; {
+	case a.Period == "":
+		return ""
+	case every == "year":
+		return from.Format("2006")
+	case every == "month":
+		return from.Format("January 2006")
+	case every == "day":
+		return from.Format("Jan 2, 2006")
+	case a.Ends.Sub(a.Opens) < 24*time.Hour:
+		return from.Format("Jan 2, 2006, 15:04")
+	case from.Year() != to.Year():
+		return from.Format("Jan 2, 2006") + " – " + to.Format("Jan 2, 2006")
+	case from.Month() != to.Month():
+		return from.Format("Jan 2") + " – " + to.Format("Jan 2, 2006")
+	default:
+		return from.Format("Jan 2") + " – " + to.Format("2, 2006")
+	}
 }
 
 // cardLanguage is the language of all cards, so that one card serves everybody.

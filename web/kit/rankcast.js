@@ -17,6 +17,7 @@ import { part, setAttribute, setProperty, setText } from './dom.js';
 import { dates, fill, frozenText, memberCount, phrase, plainDates, textIn, timeLeft, times, words } from './format.js';
 import { itemsOf } from './items.js';
 import { loadColumns, loadGoal, loadOnDemand, RELOAD_MS } from './load.js';
+import { periodText } from './period.js';
 import { formatsOf, pickTemplate } from './row.js';
 import { RowList } from './rows.js';
 import { RankcastError } from './socket.js';
@@ -29,6 +30,7 @@ export { scoreFormat, textIn, timeLeft, words } from './format.js';
 export { newID, RETRY_MS } from './connection.js';
 export { dates, fill, frozenText, numbers, phrase, plurals, times } from './format.js';
 export { setAttribute, setProperty, setText } from './dom.js';
+export { periodText } from './period.js';
 export { hueOf, initialOf, setAvatar } from './portrait.js';
 export { backoff, Socket } from './socket.js';
 
@@ -355,15 +357,17 @@ export class LiveLeaderboard extends HTMLElement {
    * @param {Snapshot} before of the period that is over, or of another store
    * @param {Snapshot} now
    */
-  #onRollover({ period, final, top }, now) {
+  #onRollover(before, now) {
+    const { period, final, top } = before;
     this.#own = this.#rendered = this.#renderedOwn = null;
     this.#lastResult = '';
     this.#show?.rollover('');
     this.#rowsBefore = top.length;
     const [first] = top;
     if (!period || !now.period || period === now.period) return;
-    if (final) this.#lastResult = first ? phrase('was_first', { period, ...this.#textValues(first) }) : phrase('is_over', { period });
-    const text = `${this.#lastResult} ${phrase(now.final ? 'shown' : 'begins', { period: now.period })}`.trim();
+    const name = nameOf(before);
+    if (final) this.#lastResult = first ? phrase('was_first', { period: name, ...this.#textValues(first) }) : phrase('is_over', { period: name });
+    const text = `${this.#lastResult} ${phrase(now.final ? 'shown' : 'begins', { period: nameOf(now) })}`.trim();
     this.#withShow((show) => show.rollover(text));
   }
 
@@ -506,7 +510,8 @@ export class LiveLeaderboard extends HTMLElement {
     this.#title.title = this.#title.textContent ?? '';
     setText(this.#stateText, this.#stateWords());
     setText(this.#total, snapshot ? memberCount(snapshot.total) : '');
-    setText(this.#name, snapshot?.period ?? '');
+    setText(this.#name, snapshot ? nameOf(snapshot) : '');
+    this.#name.title = snapshot?.period ?? '';
     this.#renderEnds();
     setText(this.#note, this.#noteText());
     setAttribute(
@@ -555,6 +560,14 @@ export class LiveLeaderboard extends HTMLElement {
     if (this.#snapshot.top.length > 0) return '';
     return this.#snapshot.final ? words.no_scores : `${this.#lastResult} ${words.no_scores_yet}`.trim();
   }
+}
+
+/**
+ * @param {Snapshot} list
+ * @returns {string} the name of its period for people; '' on a board without periods
+ */
+function nameOf({ period, info }) {
+  return (info?.period?.name === period && periodText(info.period)) || period;
 }
 
 customElements.get('live-leaderboard') ?? customElements.define('live-leaderboard', LiveLeaderboard);

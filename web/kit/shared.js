@@ -15,6 +15,8 @@ export let itemsOf;
 export let language;
 /** @type {Shared['loadReveal']} */
 export let loadReveal;
+/** @type {Shared['periodText']} */
+export let periodText;
 /** @type {Shared['phrase']} */
 export let phrase;
 /** @type {Shared['roll']} */
@@ -28,5 +30,5 @@ export let textIn;
 
 /** @param {Shared} first */
 export function share(first) {
-  ({ dateParts, itemsOf, language, loadReveal, phrase, roll, Row, scoreFormat, textIn } = first);
+  ({ dateParts, itemsOf, language, loadReveal, periodText, phrase, roll, Row, scoreFormat, textIn } = first);
 }

@@ -3,6 +3,7 @@
 /** A card: a board with its first entries and its rate of changes, or a family with some of its boards. */
 
 import { frozenText, numbers, textIn, timeLeft } from '../../kit/format.js';
+import { periodText } from '../../kit/period.js';
 import { columnWidths, formatsOf, renderColumns, renderScore } from '../shared/board-display.js';
 import { titleOf } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
@@ -89,7 +90,7 @@ export class BoardCard {
     const span = this.#part('ends');
     setText(span, wait ? text('begins_in', { left: wait }) : left ? text('ends_in', { left }) : ends ? text('ended') : '');
     span.title = wait && starts ? zonedTime(starts) : ends ? zonedTime(ends) : '';
-    setText(this.#part('period'), period && (periodTitle(info?.period?.every, 0) || period));
+    setText(this.#part('period'), period && (periodTitle(info?.period?.every, 0) || periodText(info?.period) || period));
     this.#part('period').title = period;
     this.#renderEntries(leader ? [leader, ...runners_up] : [], formatsOf(info));
     const isOver = ends !== null && !left;

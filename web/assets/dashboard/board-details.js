@@ -32,7 +32,7 @@ export class BoardDetails {
   #isLive = false;
   #final = new FinalFacts();
   #boardURL;
-  #every;
+  #definition;
   #board = '';
   #me = '';
   #period = '';
@@ -47,11 +47,11 @@ export class BoardDetails {
 
   /**
    * @param {(board: string) => string} boardURL
-   * @param {(board: string) => string | undefined} every the field period of a board's definition
+   * @param {(board: string) => import('./definition-summary.js').Definition | undefined} definition of a board
    */
-  constructor(boardURL, every) {
+  constructor(boardURL, definition) {
     this.#boardURL = boardURL;
-    this.#every = every;
+    this.#definition = definition;
     this.#trends.append(this.#leader.element, this.#own.element, this.#final.element);
   }
 
@@ -148,10 +148,11 @@ export class BoardDetails {
     try {
       /** @type {{ periods: { period: string, opens: string, ends: string }[] }} */
       const { periods } = await fetchJSON(`v1/boards/${encodeSegment(name)}/periods`, signal);
+      const { period: every, timezone } = this.#definition(name) ?? {};
       const links = periods
         .filter(({ period }) => period)
         .map(({ period }, i) =>
-          this.#newLink(i === 0 ? name : `${name}@${period}`, period, listedPeriodTitle(this.#every(name), periods, i)),
+          this.#newLink(i === 0 ? name : `${name}@${period}`, period, listedPeriodTitle({ every, timezone }, periods, i)),
         );
       this.#periods.hidden = links.length === 0;
       replaceItems(this.#periods, links);

@@ -1,7 +1,8 @@
 // @ts-check
 
-/** Names of periods for people: this week, last week. */
+/** Names of periods for people: this week, last week, Nov 16 – 22. */
 
+import { periodText } from '../../kit/period.js';
 import { text } from './texts.js';
 
 const NATURAL = new Set(['hour', 'day', 'week', 'month', 'year']);
@@ -17,15 +18,13 @@ export function periodTitle(every, before) {
 }
 
 /**
- * @param {string | undefined} every field period of the board's definition
+ * @param {{ every?: string, timezone?: string }} of the periods of the board
  * @param {readonly { period: string, opens: string, ends: string }[]} periods the newest first
  * @param {number} i
  * @returns {string} the name for people of one of them
  */
-export function listedPeriodTitle(every, periods, i) {
+export function listedPeriodTitle({ every, timezone }, periods, i) {
   const { period, opens, ends } = periods[i];
   const before = i === 0 || (i === 1 && ends === periods[0].opens) ? i : -1;
-  // A reader cannot tell the time from a number, unless it is a year.
-  const numbered = /^\d+$/.test(period) && !opens.startsWith(`${period}-`);
-  return periodTitle(every, before) || (numbered ? `${period} · ${opens.slice(0, 10)} ${opens.slice(11, 16)} UTC` : period);
+  return periodTitle(every, before) || periodText({ every, timezone, opens, ends }) || period;
 }

@@ -13,8 +13,8 @@ export class Periods {
   #board;
   #storyURL;
   #shown = '';
-  /** @type {string | undefined} */
-  #every;
+  /** @type {{ every?: string, timezone?: string }} */
+  #about = {};
   #poll = new Poll(Infinity, (signal) => this.#load(signal));
 
   /**
@@ -30,12 +30,13 @@ export class Periods {
 
   /**
    * @param {string} period that the page shows; '': none
-   * @param {string} [every] field period of the board's definition
+   * @param {{ every?: string, timezone?: string } | null} about the periods of the board
    */
-  show(period, every) {
-    if (period === this.#shown && every === this.#every) return;
+  show(period, about) {
+    const { every, timezone } = about ?? {};
+    if (period === this.#shown && every === this.#about.every) return;
     this.#shown = period;
-    this.#every = every;
+    this.#about = { every, timezone };
     if (period) this.#poll.start();
   }
 
@@ -45,7 +46,7 @@ export class Periods {
       /** @type {{ periods: { period: string, opens: string, ends: string }[] }} */
       const { periods } = await fetchJSON(`v1/boards/${encodeSegment(this.#board)}/periods`, signal);
       const items = periods.map(({ period }, i) => {
-        const link = createElement('a', '', listedPeriodTitle(this.#every, periods, i));
+        const link = createElement('a', '', listedPeriodTitle(this.#about, periods, i));
         link.title = period;
         link.href = this.#storyURL(i === 0 ? this.#board : `${this.#board}@${period}`);
         setAttribute(link, 'aria-current', period === this.#shown && 'page');

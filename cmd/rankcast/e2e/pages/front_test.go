@@ -149,6 +149,7 @@ func TestPeriodsAreNamedForPeople(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	do(t, ctx,
 		visit(p, "/boards/stars"), becomes(`page.state()`, "live"), becomes(period, "This week "+current),
+		holds(`/^[A-Z][a-z]+ [0-9]/.test(page.part('period-name').textContent)`), becomes(`page.part('period-name').title`, current),
 		visit(p, "/boards/stars?lang=zh"), becomes(period, "本周 "+current),
 		visit(p, "/"),
 		becomes(`page.all('.card-period').map(period => period.textContent).sort().join()`, "This week,Today"),

@@ -143,6 +143,31 @@ test('EndOfAPeriodMovesNothing', async () => {
 	}
 });
 
+// A period is named by its days, or by its beginning, where its board is.
+test('PageNamesPeriods', async () => {
+	const {periodText} = await import('/kit/rankcast.js');
+	const span = (every, opens, ends) => periodText({every, timezone: 'Asia/Shanghai', opens, ends}).replace(/\s/g, ' ');
+	const today = new Date(Date.now() - 60_000).toISOString().slice(0, 17);
+	for (const [got, want] of [
+		[span('week', '2020-11-22T16:00:00Z', '2020-11-29T16:00:00Z'), 'Nov 23 – 29, 2020'],
+		[span('week', '2020-11-29T21:00:00Z', '2020-12-06T21:00:00Z'), 'Nov 30 – Dec 6, 2020'],
+		[span('day', '2020-11-28T16:00:00Z', '2020-11-29T16:00:00Z'), 'Nov 29, 2020'],
+		[span('month', '2020-10-31T16:00:00Z', '2020-11-30T16:00:00Z'), 'November 2020'],
+		[span('year', '2019-12-31T16:00:00Z', '2020-12-31T16:00:00Z'), '2020'],
+		[span('hour', '2020-11-29T15:00:00Z', '2020-11-29T16:00:00Z'), 'Nov 29, 2020, 11:00 PM'],
+		[span('40s', '2020-11-29T15:00:40Z', '2020-11-29T15:01:20Z'), 'Nov 29, 2020, 11:00:40 PM'],
+		[span('20s', today + '00Z', today + '20Z').replace(/^[\d:]+ [AP]M$/, 'time'), 'time'],
+		[span('week', null, '2020-11-29T16:00:00Z'), ''],
+		[periodText(null), ''],
+	])
+		await becomes(() => got, want);
+	await openPeriods();
+	const about = {name: '2020-W48', every: 'week', timezone: 'Asia/Shanghai', opens: '2020-11-22T16:00:00Z', ends: '2020-11-29T16:00:00Z'};
+	say(period('2020-W48', about.ends, 'xy', {info: {kind: 'member', period: about}}));
+	await heads('Nov 23 – 29, 2020 | ends now | Live | 2 members');
+	await becomes(() => part('period-name').title, '2020-W48');
+});
+
 // The page counts by the clock that the server told last, and by its own if the server told none.
 test('PageHearsTheClock', async () => {
 	await openPeriods();
