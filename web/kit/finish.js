@@ -20,7 +20,10 @@ export class Finish {
   #element;
   #countdown;
   #title = part('p', 'result');
+  #note = part('p', 'result-note');
   #podium = part('ol', 'podium');
+  /** By member: a step that rises goes on when the followed member's place comes. @type {Map<string, Row>} */
+  #rows = new Map();
   #onEnd;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -34,7 +37,7 @@ export class Finish {
     this.#element = element;
     this.#countdown = countdown;
     this.#onEnd = onEnd;
-    element.append(this.#title, this.#podium);
+    element.append(this.#title, this.#note, this.#podium);
     element.hidden = countdown.hidden = true;
     // The timer of the header says the same.
     countdown.ariaHidden = 'true';
@@ -51,24 +54,30 @@ export class Finish {
   /**
    * Shows a result. A later call replaces it.
    *
-   * @param {string} title
+   * @param {{ title: string, note: string }} texts
    * @param {readonly Item[]} items the rows of its list, with the followed member's, which stands below the first three
    * @param {Formats} formats
    * @param {DocumentFragment} template of a row
    * @param {number} ms how long it stays
    */
-  show(title, items, formats, template, ms) {
+  show({ title, note }, items, formats, template, ms) {
     clearTimeout(this.#timer);
     setText(this.#title, title);
+    setText(this.#note, note);
+    const before = this.#element.hidden ? new Map() : this.#rows;
+    this.#rows = new Map();
     const shown = items.filter(({ me, rank }, i) => (me ? rank : i < PODIUM));
     const steps = shown.map((item, i) => {
-      const row = new Row(template);
+      const row = before.get(item.member) ?? new Row(template);
+      this.#rows.set(item.member, row);
       row.render(item, formats, false);
       row.element.removeAttribute('data-member'); // it is no row of the list
-      if (i < PODIUM && !item.below) setAttribute(row.element, 'part', item.me ? 'step me' : 'step');
+      setAttribute(row.element, 'part', `${i < PODIUM && !item.below ? 'step' : 'row'}${item.me ? ' me' : ''}`);
       return row.element;
     });
-    this.#podium.replaceChildren(...steps);
+    const { children } = this.#podium;
+    steps.forEach((step, i) => children[i] === step || this.#podium.insertBefore(step, children[i] ?? null));
+    while (children.length > steps.length) children[steps.length].remove();
     this.#element.hidden = false;
     this.#timer = setTimeout(() => this.hide(), ms);
   }

@@ -511,7 +511,7 @@ export interface Pick {
  * `gap`, `score`, `note`, `moment`, `goal` (with `goal-title`, `goal-text`, `goal-bar`, `goal-fill`, `goal-levels`, `goal-level`),
  * `reveal` (with `reveal-name`, `reveal-before`, `reveal-score`, `reveal-move`,
  * `reveal-rank`, `reveal-figures`, `reveal-places`: the member that is revealed, over the header), `countdown`, `finish` (with
- * `result`, `podium`, `step`), of a board with columns `heads` (with `columns`, `head`, `unit`) and in a score `columns` (with `column`, `column-name`, `value`), and those of
+ * `result`, `result-note`, `podium`, `step`), of a board with columns `heads` (with `columns`, `head`, `unit`) and in a score `columns` (with `column`, `column-name`, `value`), and those of
  * a template. A row has the attribute `data-member`, `data-podium` (its rank, 1 to 3), `data-below` if it is below the list, and
  * `data-revealed` while its reveal is shown (`there`: it has its new place).
  *

@@ -30,7 +30,7 @@ import { setAttribute } from './dom.js';
 import { Finish, PODIUM } from './finish.js';
 import { Moments } from './moments.js';
 import { Moves } from './moves.js';
-import { dateParts, itemsOf, language, loadReveal, phrase } from './shared.js';
+import { dateParts, itemsOf, language, loadReveal, periodText, phrase } from './shared.js';
 import sheet from './show.css' with { type: 'css' };
 
 /**
@@ -142,8 +142,9 @@ export class Show {
     const { period, ends, top } = result;
     const { formats, me, hold } = this.#now();
     if (!hold || !holdsResult(result) || this.#element.hasAttribute('data-finish')) return;
-    setAttribute(this.#element, 'data-finish', 'rises');
-    this.#finish.show(title, itemsOf(result, null, me, false, formats.gap).items, formats, this.#list.template, hold);
+    setAttribute(this.#element, 'data-finish', '');
+    const { items } = itemsOf(result, null, me, false, formats.gap);
+    this.#finish.show({ title, note: '' }, items, formats, this.#list.template, hold);
     this.#announcer.say(title, top[0]);
     this.#dispatch('finish', { period, ends, top });
   }
@@ -268,10 +269,12 @@ export class Show {
     const left = this.#holdLeft(ends);
     if (!final || !ends || !(left > 0) || !top.length || !holdsResult(result)) return;
     const { formats, me } = this.#now();
-    const time = new Intl.DateTimeFormat(language, { ...dateParts, timeZone: info?.period?.timezone }).format(new Date(ends));
+    const at = new Intl.DateTimeFormat(language, { ...dateParts, timeZone: info?.period?.timezone });
+    const of = phrase('result', { time: (period && periodText(info?.period)) || at.format(new Date(ends)) });
+    const { title, ahead } = winnerTexts(top, formats);
     setAttribute(this.#element, 'data-finish', '');
     const { items } = itemsOf(result, own, me, false, formats.gap);
-    this.#finish.show(phrase('result', { time }), items, formats, this.#list.template, left);
+    this.#finish.show({ title, note: [of, ahead].filter(Boolean).join(' · ') }, items, formats, this.#list.template, left);
     if (!own) this.#dispatch('finish', { period, ends, top });
   }
 }
@@ -298,4 +301,18 @@ function passedOf(before, rank, listsBefore, lists) {
   const passed = new Map(lists.flat().map((entry) => [entry.member, entry]));
   for (const [member, entry] of passed) if (entry.rank <= rank || !above.has(member)) passed.delete(member);
   return passed.size < before - rank ? before - rank : [...passed.values()].sort((a, b) => a.rank - b.rank);
+}
+
+/**
+ * @param {readonly Entry[]} top of a result
+ * @param {Formats} formats
+ * @returns {{ title: string, ahead: string }} who has won, and by how much
+ */
+function winnerTexts([first, second], { gap }) {
+  if (second?.rank === 1) return { title: phrase('tie'), ahead: '' };
+  const score = second && gap(Math.abs(first.score - second.score), first, second);
+  return {
+    title: phrase('winner', { name: first.name || first.member }),
+    ahead: score ? phrase('ahead', { score, name: second.name || second.member }) : '',
+  };
 }

@@ -10,10 +10,10 @@ test('ElementShowsTheFinish', async () => {
 			? root.querySelector('[part=finish]').checkVisibility()
 				? 'left behind'
 				: ''
-			: [...root.querySelectorAll('[part=result], [part=podium] > *')]
+			: [...root.querySelectorAll('[part^=result], [part=podium] > *')]
 					.map(part => part.innerText.replace(/\s+/g, ' ').trim())
 					.join(' | ');
-	var places = () => finish().split(' | ').slice(1).join(' | ');
+	var places = () => finish().split(' | ').slice(2).join(' | ');
 	var count = () => (count => (count.checkVisibility() ? count.textContent : ''))(root.querySelector('[part=countdown]'));
 	// watch makes a board that notes its results, and waits until the server is asked for it.
 	var watch = async attributes => {
@@ -66,14 +66,14 @@ test('ElementShowsTheFinish', async () => {
 			of('1', first.ends, {final: true, info: {kind: 'member', period: first}}),
 		),
 	);
-	await shown('Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30 | 3 c 10');
+	await shown('b wins | Final result, Nov 19 – 20 · 10 ahead of a | 1 b 40 | 2 a 30 | 3 c 10');
 	await becomes(() => finished.splice(0).join(), '1 bacd');
 	// The list behind the result shows the next period.
 	sockets.at(-1).say(list(1, [], of('2', '2026-11-21T12:00:30Z')));
 	await becomes(text, '');
 	sockets.at(-1).say(list(2, [['x', 1]], of('2', '2026-11-21T12:00:30Z')));
 	await becomes(text, '1 x 1');
-	await shown('Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30 | 3 c 10');
+	await shown('b wins | Final result, Nov 19 – 20 · 10 ahead of a | 1 b 40 | 2 a 30 | 3 c 10');
 	pass(14799);
 	await page.drawn();
 	await becomes(() => finish() !== '', true);
@@ -107,7 +107,7 @@ test('ElementShowsTheFinish', async () => {
 			board: 'b@-1',
 		},
 	);
-	await shown('Final result, Nov 20, 2026, 8:00 PM GMT+8 | 1 b 40 | 2 a 30');
+	await shown('b wins | Final result, Nov 19 – 20 · 10 ahead of a | 1 b 40 | 2 a 30');
 	await becomes(() => finished.splice(0).join(), '1 ba');
 	await becomes(() => sockets.at(-1).sent.at(-1).type, 'unsubscribe');
 	pass(7999);
@@ -143,9 +143,12 @@ test('ElementShowsTheFinish', async () => {
 		),
 	);
 	await becomes(() => places(), '1 a 30 | 2 b 20 | 3 c 10 | 5 Quin 3');
+	var risen = root.querySelector('[part=podium]').firstChild;
 	sockets.at(-1).say(own(2, 4, 5, {to_next: 7, around: [{rank: 4, member: 'q', score: 5, name: 'Quin'}]}));
 	await becomes(() => places(), '1 a 30 | 2 b 20 | 3 c 10 | 4 Quin 5');
 	await becomes(() => finished.splice(0).join(), '1 abc');
+	// What has come since does not let the steps rise anew.
+	await becomes(() => root.querySelector('[part=podium]').firstChild === risen, true);
 	await becomes(
 		() => [...root.querySelectorAll('[part=podium] > *')].map(row => row.getAttribute('part')).join(),
 		'step,step,step,row me',
@@ -301,6 +304,14 @@ test('ElementShowsTheFinish', async () => {
 	say(list(1, [['a', 1]], of('', first.ends)));
 	sockets.at(-1).say(list(2, [['a', 1]], of('', first.ends, {final: true})));
 	await becomes(() => places(), '1 a 1');
+	// Of two first places there is no winner.
+	now = Date.parse('2026-11-20T12:00:31Z');
+	await watch();
+	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
+	var tied = list(1, [['a', 5], ['b', 5]], of('3', '2026-11-20T12:00:31Z', {final: true, total: 2}));
+	tied.top[1].rank = 1;
+	sockets.at(-1).say(tied);
+	await becomes(() => root.querySelector('[part=result]').textContent, 'A tie for first place');
 	// An empty period has no result, and the result of a board goes when the element shows another board.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();

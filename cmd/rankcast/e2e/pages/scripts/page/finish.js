@@ -60,8 +60,8 @@ Object.assign(page, {
 				const name = rows.at(-1).querySelector('[part=member]');
 				if (name.clientWidth < 3 * parseFloat(getComputedStyle(name).fontSize)) found.push('hardly a name');
 				const title = root.querySelector('[part=result]');
-				if (title.getBoundingClientRect().height > 1.6 * parseFloat(getComputedStyle(title).fontSize))
-					found.push('a title of two lines');
+				if (title.getBoundingClientRect().height > 2.5 * parseFloat(getComputedStyle(title).fontSize))
+					found.push('a title of three lines');
 				if (rows.at(-1).getBoundingClientRect().bottom > innerHeight)
 					found.push('the result ends at ' + rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
 			}
