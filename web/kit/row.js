@@ -29,8 +29,10 @@ import { part, setAttribute, setProperty, setText } from './dom.js';
 import { numbers, scoreFormat } from './format.js';
 import { hueOf, initialOf, setAvatar } from './portrait.js';
 
-/** Long enough for the eye to follow, short enough to end between two changes of a busy board. */
-const GLIDE_MS = 380;
+/** Long enough for the eye to follow, short enough to end between two changes of a busy board. A longer way takes more time. */
+const [GLIDE_MS, LONG_GLIDE_MS] = [500, 650];
+/** A row that rises comes towards the eye on its way. */
+const LIFT = [1, 1.03, 1.03, 1];
 /** A score that follows the one before within this time neither rolls nor shows what it gained: nobody could read it. */
 const CALM_MS = 600;
 /** A number with more characters is abbreviated. What is longer all the same, as by its unit, has a smaller font. */
@@ -89,6 +91,8 @@ export class Row {
   index = -1;
   /** @type {Animation | undefined} */
   glide;
+  /** @type {Animation | undefined} */
+  #lift;
   /** As rendered. @type {Item | null} */
   item = null;
   /** @type {HTMLElement[]} */
@@ -116,6 +120,7 @@ export class Row {
     setAttribute(element, 'part', me ? 'row me' : 'row');
     setAttribute(element, 'aria-current', me && 'true');
     setAttribute(element, 'data-member', member);
+    if (!before) setProperty(element, '--_hue', hueOf(member));
     setAttribute(element, 'data-below', below && '');
     setAttribute(element, 'data-absent', score === null && '');
     setAttribute(element, 'data-podium', !below && rank !== null && rank <= 3 && String(rank));
@@ -129,11 +134,10 @@ export class Row {
           (formats.render ?? renderScore)(field, item, changed && rolls && now - this.#changedAt > CALM_MS ? before : null, formats);
       } else if (field instanceof HTMLImageElement) {
         if (!looksTheSame) setAvatar(field, item.avatar);
+      } else if (name === 'gap' && rolls && before?.gap && item.gap) {
+        if (before.gap !== item.gap) roll(field, item.gap);
       } else if (name !== 'portrait') setText(field, this.#text(name, item));
-      else if (!looksTheSame) {
-        setAttribute(field, 'data-initial', initialOf(item.name || member));
-        setProperty(field, '--_hue', hueOf(member));
-      }
+      else if (!looksTheSame) setAttribute(field, 'data-initial', initialOf(item.name || member));
       if (name === 'name') field.title = member;
     }
     if (!changed) return;
@@ -158,10 +162,28 @@ export class Row {
   /**
    * @param {Keyframe} from
    * @param {Keyframe} to with the same properties as `from`: the browser computes styles for an absent one
+   * @param {number} [duration] ms
    */
-  animate(from, to) {
+  animate(from, to, duration = GLIDE_MS) {
+    this.rest();
+    this.glide = this.element.animate([from, to], { duration, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });
+  }
+
+  /**
+   * Glides to the row's place.
+   *
+   * @param {number} y where it was, px below that place
+   */
+  glideFrom(y) {
+    const duration = Math.min(GLIDE_MS + Math.abs(y) / 4, LONG_GLIDE_MS);
+    this.animate({ transform: `translateY(${y}px)` }, { transform: 'none' }, duration);
+    if (y > 0) this.#lift = this.element.animate({ scale: LIFT }, { duration, easing: 'ease-in-out' });
+  }
+
+  /** Ends the animations. */
+  rest() {
     this.glide?.cancel();
-    this.glide = this.element.animate([from, to], { duration: GLIDE_MS, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });
+    this.#lift?.cancel();
   }
 }
 

@@ -74,7 +74,7 @@ export class RowList {
 
     for (const [member, row] of this.rows) {
       if (rows.has(member)) continue;
-      row.glide?.cancel(); // the browser keeps an element with an animation
+      row.rest(); // the browser keeps an element with an animation
       row.element.remove();
     }
     this.rows = rows;
@@ -95,14 +95,14 @@ export class RowList {
     });
 
     if (!moves && !marks) return;
-    for (const { row } of moved) row.glide?.cancel();
+    for (const { row } of moved) row.rest();
     for (const move of moved) move.now = move.row.element.getBoundingClientRect().top;
     const seen = moved.filter(({ top, now }) => isNearView(top) || isNearView(now));
     this.moved = seen;
     for (const { row, from, top, now: to } of seen) {
       if (!moves || top === to) continue;
       row.element.style.zIndex = from > row.index ? '2' : '0'; // a row that rises passes over the others
-      row.animate({ transform: `translateY(${top - to}px)` }, { transform: 'none' });
+      row.glideFrom(top - to);
     }
     if (moves) for (const row of entered) row.animate({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
   }

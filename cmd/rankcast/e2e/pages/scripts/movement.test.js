@@ -123,7 +123,7 @@ test('GainsHaveTheColorOfWhatTheyMean', async () => {
 	stopClock();
 	await openBoard({top: 3});
 	watchMarks();
-	board.style.cssText = '--rankcast-accent: rgb(1, 2, 3); --rankcast-warn: rgb(4, 5, 6)';
+	board.style.cssText = '--rankcast-accent: pink; --rankcast-up: rgb(1, 2, 3); --rankcast-down: rgb(4, 5, 6)';
 	var look = field =>
 		[...root.querySelectorAll('[data-' + field + ']')]
 			.map(
