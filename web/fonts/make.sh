@@ -8,7 +8,7 @@ trap 'rm -r "$work"' EXIT
 npm pack --silent --pack-destination "$work" @expo-google-fonts/archivo@0.4.2 >/dev/null
 tar -xzf "$work"/*.tgz -C "$work"
 
-unicodes=0020-007E,00A0-017F,02C6,02DA,02DC,2010-2014,2018-201E,2020-2022,2026,2030,2032-2033,2039-203A,20A0-20BF,2122,2190-2193,2212
+unicodes=0020-007E,00A0-017F,01A0-01A1,01AF-01B0,0218-021B,1E80-1E85,1E9E,1EA0-1EF9,02C6,02DA,02DC,2010-2014,2018-201E,2020-2022,2026,2030,2032-2033,2039-203A,20A0-20BF,2122,2190-2193,2212
 for weight in 500Medium 800ExtraBold; do
 	"$python" -m fontTools.subset "$work/package/$weight/Archivo_$weight.ttf" --unicodes=$unicodes --no-hinting --desubroutinize \
 		--layout-features=ccmp,locl,kern,mark,tnum,lnum --name-IDs=0,1,2,5,13,14 --glyph-names --output-file="$work/$weight.ttf"
