@@ -154,7 +154,6 @@ func (f *filler) boardPage() {
 	for _, d := range v.Definitions {
 		if d.Name == f.board && d.Family() {
 			v.Title, v.IsFamily = f.titleOf(d), true
-			v.HasLongRules = hasLongRules(d)
 			v.Description = placeholder.ReplaceAllString(d.Description.In(f.tag), "…")
 			f.family(v, d)
 		}
@@ -168,7 +167,6 @@ func (f *filler) boardPage() {
 		}
 		f.define(v, b.about.Definition)
 		v.HasPeriods = b.about.Definition.Period != ""
-		v.HasLongRules = hasLongRules(b.about.Definition)
 		if b.about.Definition.History > 0 {
 			v.StoryPath = f.page.Root + StoryPath(f.board) + queryOf("me", v.Me, "lang", f.language())
 		}
@@ -177,12 +175,6 @@ func (f *filler) boardPage() {
 		v.Nav = append(v.Nav, navLink{Board: d.Name, Title: f.titleOf(d), Path: f.link(d.Name), Icon: f.icon(d),
 			Current: currentOf(d.Name, f.board)})
 	}
-}
-
-// hasLongRules reports whether the sentence about a definition is long; see summarize in
-// web/assets/dashboard/definition-summary.js.
-func hasLongRules(d definition.Board) bool {
-	return d.Period != "" || d.Window > 0 || !d.Starts.IsZero() || d.Columns != nil
 }
 
 // link is the path of the page of a board, with the reader's present choices, as boardURL in

@@ -47,7 +47,6 @@ type firstView struct {
 	Most         int    // entries that a list can show
 	IsFamily     bool
 	Nav          []navLink
-	HasLongRules bool               // the script describes the board in a sentence that takes two lines of a phone
 	HasPeriods   bool               // the board has periods, so there is room for links to them
 	HasCards     bool               // Cards are known
 	Cards        []cardView         // of the front page, or of a family

@@ -32,6 +32,7 @@ import { Jump } from './jump.js';
 import momentLine from './moment-line.css' with { type: 'css' };
 import { MoreRows } from './more-rows.js';
 import { Overview } from './overview.js';
+import { ResultLinks } from './result-links.js';
 import { RowTrends } from './row-trends.js';
 import { ScoreBars } from './score-bars.js';
 import { ShareDialog } from './share.js';
@@ -92,7 +93,7 @@ const overview = new Overview(
   (board) => findDefinition(definitions, board),
   () => definitionsPoll.start(),
 );
-const boardDetails = new BoardDetails((board) => currentURL(board), (board) => findDefinition(definitions, board)?.period);
+const boardDetails = new BoardDetails((board) => currentURL(board), (board) => findDefinition(definitions, board));
 const rowTrends = new RowTrends(leaderboard);
 const scoreBars = new ScoreBars(leaderboard);
 const following = new Following(() => follow(''));
@@ -172,12 +173,16 @@ leaderboard.addEventListener('update', (event) => {
   const definition = findDefinition(definitions, readURL().board);
   boardDetails.update(detail, formatsOf(definition));
   scoreBars.update(detail, definition);
-  following.update(detail);
+  following.update(detail, formatsOf(definition));
   moreRows.update(detail);
   jump.update(detail);
 });
 
 new ShareDialog(readURL);
+new ResultLinks(leaderboard, () => {
+  const { board, me } = readURL();
+  return { board, me, hasStory: Boolean(findDefinition(definitions, board)?.history) };
+});
 new FullScreen(boardSection, byId('full-screen', HTMLButtonElement), leaderboard);
 const firstBoard = readURL().board;
 const firstTitle = name.textContent || firstBoard;
@@ -280,8 +285,7 @@ function render() {
   if (definition && !(isInstance && !info && board === firstBoard)) {
     const description = withoutPlaceholders(board, textIn(info?.description));
     setText(rules, description || summarize(definition));
-    const { period, window, starts, columns } = definition;
-    rules.toggleAttribute('data-long', !description && Boolean(period || window || starts || columns));
+    rules.toggleAttribute('data-summary', !description);
   } else if (!definition && requested) setText(rules, '');
   topSelect.value = top;
   if (listed !== `${board} ${top}`) {

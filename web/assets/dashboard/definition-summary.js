@@ -34,15 +34,15 @@ export function summarize({ mode, order, ties, period, timezone, starts, window,
   const rules = [text(union ? 'rule_union' : `rule_${mode}`)];
   for (const column of columns?.slice(0, MAX_COLUMNS) ?? [])
     rules.push(text(column.order === 'asc' ? 'rule_column_asc' : 'rule_column', { column: textIn(column.title) || column.name }));
-  if (!columns) rules.push(text(`rule_${order}`));
-  rules.push(text(`rule_ties_${ties}`));
+  // A reader expects the highest score to lead, the earlier of two equal ones to rank higher, and a board to be live.
+  if (!columns && order === 'asc') rules.push(text('rule_asc'));
+  if (ties !== 'first') rules.push(text(`rule_ties_${ties}`));
   if (period)
     rules.push(
       (PERIODS.has(period) ? text(`rule_by_${period}`) : text('rule_every', { period: durationText(period) })) +
-        (timezone && timezone !== 'UTC' ? text('rule_zone', { timezone }) : ''),
+        (timezone && timezone !== 'UTC' ? text('rule_zone', { city: timezone.replace(/^.*\//, '').replaceAll('_', ' ') }) : ''),
     );
   if (window) rules.push(text('rule_window', { length: durationText(window) }));
-  // A reader expects a board to be live.
   if (refresh && refresh !== 'live') rules.push(text('rule_refresh', { length: durationText(refresh) }));
   if (starts) rules.push(text('rule_starts', { time: zonedTime(starts) }));
   return rules.join(text('list_comma'));

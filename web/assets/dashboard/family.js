@@ -8,7 +8,7 @@
 import { times } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { instance, partProblem, placeholders } from '../shared/board-name.js';
-import { setAttribute, setText } from '../shared/dom.js';
+import { createElement, setAttribute, setText } from '../shared/dom.js';
 import { Poll } from '../shared/poll.js';
 import { refusalText } from '../shared/refusal.js';
 import { countedText, text } from '../shared/texts.js';
@@ -168,6 +168,7 @@ function newInput(name) {
   input.spellcheck = false;
   input.enterKeyHint = 'go';
   input.setAttribute('aria-describedby', 'parts-problem');
-  label.append(name, input);
+  input.placeholder = text('part_hint');
+  label.append(createElement('span', '', name), input);
   return label;
 }

@@ -144,7 +144,7 @@ export class Overview {
     if (before.length > 0 && (before.length !== cards.size || before.some((board) => !cards.has(board)))) this.#onBoardsChange();
     this.#filter.hidden = cards.size < MIN_FILTERED && this.#filter.value === '';
     this.#setNote(
-      left_off > 0 ? text('overview_left_off', { n: left_off }) : cards.size === 0 ? text('no_boards') : countedText('boards', cards.size),
+      left_off > 0 ? text('overview_left_off', { n: left_off }) : cards.size === 0 ? text('no_boards') : stateOf(cards.size, boards),
     );
   }
 
@@ -178,6 +178,15 @@ export class Overview {
     const found = this.#cards.filter(filter);
     setText(this.#note, !filter ? this.#state : found.length ? countedText('filter_found', found.length) : text('filter_none', { filter }));
   }
+}
+
+/**
+ * @param {number} count of boards and families
+ * @param {BoardSummary[]} boards
+ */
+function stateOf(count, boards) {
+  const rate = boards.reduce((sum, { rate }) => sum + (rate ?? 0), 0);
+  return [countedText('boards', count), rate > 0 && text('overview_rate', { n: rate })].filter(Boolean).join(' · ');
 }
 
 /**

@@ -11,6 +11,7 @@ const COPIED_MS = 2_000;
 export class ShareDialog {
   #dialog = byId('share-dialog', HTMLDialogElement);
   #qr = byId('share-qr', HTMLImageElement);
+  #card = byId('share-card', HTMLImageElement);
   #url = byId('share-url', HTMLElement);
   #frame = byId('share-frame', HTMLElement);
   #element = byId('share-element', HTMLElement);
@@ -27,7 +28,7 @@ export class ShareDialog {
     this.#dialog.addEventListener('click', ({ target }) => {
       if (target === this.#dialog) this.#dialog.close();
     });
-    this.#qr.addEventListener('error', () => (this.#qr.hidden = true));
+    for (const image of [this.#qr, this.#card]) image.addEventListener('error', () => (image.hidden = true));
     this.#native.hidden = !('share' in navigator);
     // The promise rejects when the reader cancels: the page has nothing to say then.
     this.#native.addEventListener('click', () =>
@@ -46,8 +47,9 @@ export class ShareDialog {
   #open({ board, top }) {
     setText(this.#url, location.href);
     setText(this.#done, '');
-    this.#qr.hidden = false;
+    this.#qr.hidden = this.#card.hidden = false;
     this.#qr.src = pageURL('qr.svg', { text: location.href }).href;
+    this.#card.src = pageURL(`boards/${encodeSegment(board)}/card.png`).href;
     const embed = pageURL(`embed/${encodeSegment(board)}`, { top }).href;
     const height = frameHeight(Number(top), this.#columnRoom());
     setText(

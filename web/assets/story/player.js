@@ -35,7 +35,7 @@ export class Player {
     this.#latest = latest;
     this.#onMove = onMove;
     slider.max = String(POSITIONS);
-    button.addEventListener('click', () => (this.#playing ? this.pause() : this.#play()));
+    button.addEventListener('click', () => (this.#playing ? this.pause() : this.play()));
     latest.addEventListener('click', () => this.seek(this.#to));
     slider.addEventListener('input', () => this.seek(this.#from + (Number(slider.value) / POSITIONS) * (this.#to - this.#from)));
   }
@@ -72,7 +72,7 @@ export class Player {
     this.#renderButton();
   }
 
-  #play() {
+  play() {
     if (this.isLatest) this.#moveTo(this.#from);
     this.#playing = true;
     this.#renderButton();

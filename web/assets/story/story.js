@@ -34,7 +34,8 @@ const TIP_MARGIN = 4;
 
 const [, segment] = location.pathname.slice(ROOT.pathname.length).match(/^boards\/([^/]+)\/story$/) ?? [];
 const board = decodeSegment(segment ?? '');
-const me = new URLSearchParams(location.search).get('me') ?? '';
+const query = new URLSearchParams(location.search);
+const me = query.get('me') ?? '';
 
 const title = byId('name', HTMLHeadingElement);
 const note = byId('note', HTMLParagraphElement);
@@ -71,6 +72,8 @@ let chosen = me;
 let hovered = null;
 let rendering = 0;
 let isDrawn = false;
+/** The address asks for the whole story at once, in so many seconds. @type {string | null} */
+let playIn = query.get('play');
 
 byId('board-link', HTMLAnchorElement).href = pageURL(`boards/${encodeSegment(board)}`, { me }).href;
 byId('home', HTMLAnchorElement).href = pageURL('').href;
@@ -113,7 +116,7 @@ function showStory(now) {
   const isOther = now.period !== story?.period;
   story = now;
   showTitle(now.info);
-  if (isOther) periods.show(now.period, now.info.period?.every);
+  if (isOther) periods.show(now.period, now.info.period);
   const { steps, until } = now.history;
   if (steps.length === 0) {
     showProblem(now.step > 0 && !now.final ? text('story_empty', { step: durationText(now.step) }) : text('story_none_period'));
@@ -131,6 +134,11 @@ function showStory(now) {
   renderLeaders(now);
   isDrawn = false;
   player.setSpan(steps[0].at, Math.max(until, steps[0].at));
+  const speed = byId('speed', HTMLSelectElement);
+  if (![...speed.options].some(({ value }) => value === playIn)) return;
+  speed.value = playIn ?? '';
+  playIn = null;
+  player.play();
 }
 
 /**
@@ -179,7 +187,7 @@ function showFailure(problem, info) {
     const isPeriod = board.includes('@');
     showProblem(text(isPeriod ? 'story_none_period' : 'story_none'));
     none.hidden = isPeriod;
-    periods.show(info.period?.name ?? '', info.period?.every);
+    periods.show(info.period?.name ?? '', info.period);
   } else if (isMissing) showProblem(board.includes('@') ? text('kit_unknown_period') : text('kit_unknown_board', { board }));
   else if (refusalText(problem)) showProblem(refusalText(problem));
   else setText(note, text(story ? 'story_away' : 'server_away'));

@@ -85,7 +85,7 @@ func TestPagesSayColumns(t *testing.T) {
 	do(t, ctx, visit(p, "/boards/contest?me=t01"), isLive,
 		becomes(`page.columnLines().split(' | ').slice(0, 2).join(' | ')`, "Solved Penalty min | Solved 11 Penalty 1,164"),
 		follows("listed: 2 t01 1 Solved to next Solved 10Penalty 1,067"),
-		becomes(textOf("#rules"), "Scores add up, by Solved, by least Penalty, ties to the earlier"))
+		becomes(textOf("#rules"), "Scores add up, by Solved, by least Penalty"))
 	p.Update("contest", `{"member":"t01","columns":{"solved":1,"penalty":120}}`)
 	do(t, ctx, follows("listed: 2 t01 23 min less Penalty to next Solved 11Penalty 1,187"),
 		becomes(`page.all('.trend-change').map(page.words).join(' | ')`, " | +1 Solved"),

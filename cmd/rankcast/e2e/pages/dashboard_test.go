@@ -126,7 +126,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	do(t, ctx,
 		visit(p, "/boards/plain?me=bob"),
 		becomes(`page.course()`, "ann level, bob level"), becomes(textOf("#following-name"), "bob"),
-		holds(`/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent)`),
+		holds(`/^Round trip [0-9]+ ms$/.test(document.querySelector('#latency').textContent)`),
 		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
 		// The list of many boards is scrolled to this one, and the page itself is not scrolled.
 		becomes(`(link => {
@@ -291,7 +291,7 @@ func TestPanelsBesideABoardShowWhetherTheServerIsThere(t *testing.T) {
 	p := e2etest.LaunchBoards(t, `boards: {stars: {period: week}}`, "--redis", r.URL())
 	fill(t, p, "stars", 12)
 	const panels = `['.periods', '.sidebar'].map(part => getComputedStyle(document.querySelector(part)).filter).join()`
-	const ping = `String(/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent))`
+	const ping = `String(/^Round trip [0-9]+ ms$/.test(document.querySelector('#latency').textContent))`
 	ctx := window(t, 1280, 900)
 	do(t, ctx, visit(p, "/boards/stars"), becomes(ping, "true"), becomes(panels, "none,none"))
 	r.Kill()

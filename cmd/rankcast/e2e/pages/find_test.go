@@ -142,6 +142,32 @@ func TestPageFollowsWhoIsTappedAndRemembersIt(t *testing.T) {
 	)
 }
 
+// On a phone the rows begin high on the screen: the search is a button beside the periods, and a box with the focus.
+func TestPhoneHasRoomForRows(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {days: {period: day, timezone: Asia/Shanghai}, all: {}, none: {}}`)
+	fill(t, p, "days", 30)
+	fill(t, p, "all", 30)
+	const (
+		row    = `page.root().querySelector('[part=list] > li').getBoundingClientRect().top`
+		search = `document.querySelector('#find-input').getBoundingClientRect()`
+		beside = search + `.left >= page.box('#periods').right`
+	)
+	ctx := ownWindow(t, 390, 844)
+	do(t, ctx,
+		visit(p, "/boards/days?lang=en"), isLive, holds(row+` < 320`), holds(beside), holds(search+`.width < 48`),
+		click("#find-input"), holds(search+`.width > 340`),
+		visit(p, "/boards/all?lang=en"), isLive, holds(row+` < 320`), holds(search+`.width > 240`),
+	)
+	// Who is followed, and who is near, stand below the list; an empty board has no row to tap.
+	const line = `document.querySelector('.following').innerText.replace(/\s+/g, ' ').trim()`
+	do(t, ctx,
+		becomes(line, "Tap a row to follow its member."), holds(`page.box('.following').top > page.box('#leaderboard').bottom`),
+		visit(p, "/boards/all?me=m0002"), becomes(line, "You follow m0002 Stop · 1 behind m0001, 1 ahead of m0003"),
+		visit(p, "/boards/none"), isLive, becomes(line, ""),
+	)
+}
+
 // A reader shares exactly the page in front of them, and takes its board to another site.
 func TestReaderSharesABoard(t *testing.T) {
 	t.Parallel()
@@ -164,7 +190,8 @@ func TestReaderSharesABoard(t *testing.T) {
 		becomes(textOf("#share-url"), address), becomes(`new URL(document.querySelector('#share-qr').src).search`,
 			"?text="+url.QueryEscape(address)),
 		becomes(`(qr => String(qr.complete && qr.naturalWidth > 0))(document.querySelector('#share-qr'))`, "true"), becomes(`shared`, ""),
-		click("#share-copy-url"), done, becomes(`copied`, address),
+		becomes(`(card => String(card.complete && card.naturalWidth))(document.querySelector('#share-card'))`, "1200"),
+		click("#share-dialog summary"), click("#share-copy-url"), done, becomes(`copied`, address),
 		click("#share-copy-frame"), becomes(`copied`, `<iframe src="`+embed+`" width="480" height="354" title="fans:s1 · Rankcast"></iframe>`),
 		click("#share-copy-element"), becomes(`copied`, `<script type="module" src="http://`+p.Addr+`/kit/rankcast.js"></script>`+
 			"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),

@@ -5,9 +5,11 @@ package pages
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/e2e/e2etest"
 )
@@ -96,6 +98,26 @@ func TestCountdownCoversTheEndAlone(t *testing.T) {
 			assert.NoError(t, chromedp.Do(ctx, script(`document.dir = 'rtl'`), becomes(covered, "ends")), "from right to left")
 		})
 	}
+}
+
+// While a result stands on the board, it leads on to its story, and to a picture of it.
+func TestResultLeadsOn(t *testing.T) {
+	t.Parallel()
+	ends := time.Now().Add(6 * time.Second).UTC().Format(time.RFC3339)
+	p := e2etest.LaunchBoards(t, fmt.Sprintf(`boards:
+  cup: {kind: player, history: 10s, ends: %q}
+  round: {kind: player, mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000}
+`, ends))
+	const links = `page.all('#result-links a').filter(link => link.checkVisibility()).map(link => link.pathname + link.search).join()`
+	p.Update("cup", e2etest.Scores("a", 30, "b", 20, "c", 10))
+	ctx := window(t, 1280, 900)
+	do(t, ctx, visit(p, "/boards/cup?me=b"), becomes(links, "/boards/cup/story?me=b&play=10,/boards/cup/card.png"))
+	do(t, ctx, visit(p, "/boards/round"), isLive, becomes(links, ""))
+	p.Update("round", e2etest.Scores("a", 30, "b", 20))
+	do(t, ctx, becomes(`String(/^.boards.round@[0-9]+.card.png$/.test(decodeURIComponent(`+links+`)))`, "true"))
+	require.Equal(t, "image/png", value[string](t, ctx,
+		`fetch(document.querySelector('#result-picture').href).then(({headers}) => headers.get('content-type'))`))
+	do(t, ctx, script(`page.board().setAttribute('board', 'cup')`), becomes(links, ""))
 }
 
 // The result of a period fits its card and, on a board alone, the screen. What belongs to a step stays in its column, and the

@@ -63,13 +63,13 @@ func TestPageShowsFamilies(t *testing.T) {
 		becomes(title, "last"), shows("ann"), becomes(visible, "true,true,false"),
 		script(`var stays = true; document.querySelector('#boards a').click()`),
 		becomes(title, "fans:{star}"), becomes(visible, "false,false,true"), becomes(instances, "s17, s18"), becomes(current, "fans:{star} page"),
-		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, by day in Asia/Shanghai"),
+		becomes(`document.querySelector('#rules').textContent`, "Scores add up, anew each day (Shanghai)"),
 
 		// The reader chooses a board from the list.
 		script(`document.querySelectorAll('#instances a')[1].click()`),
 		becomes(title, "fans:s18"), shows("ann"), becomes(visible, "true,true,false"), becomes(current, "fans:{star} true"),
 		becomes(`location.pathname`, "/boards/fans:s18"), becomes(`document.activeElement.id`, "main"),
-		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, by day in Asia/Shanghai"),
+		becomes(`document.querySelector('#rules').textContent`, "Scores add up, anew each day (Shanghai)"),
 
 		// The reader names a board.
 		script(`document.querySelectorAll('#boards a')[1].click()`),
@@ -136,7 +136,7 @@ func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 	do(t, ctx,
 		visit(p, "/boards/quiet?me=bob"),
 		isLive,
-		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, of the last hour"),
+		becomes(`document.querySelector('#rules').textContent`, "Scores add up, over the last hour"),
 		follows("below: bob has no score yet"),
 		// The page notes each list that it shows. A reload would lose the notes.
 		script(`var board = page.board(), seen = new Set(); var list = () => `+scores+`;

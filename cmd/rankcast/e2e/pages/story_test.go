@@ -207,6 +207,11 @@ func TestStoryPlays(t *testing.T) {
 		// The button is of no use at the end, and leaves the focus beside it.
 		script(`document.querySelector('#latest').focus(); document.querySelector('#latest').click()`),
 		becomes(`document.querySelector('#latest').disabled + document.activeElement.id`, "trueslider"),
+
+		// An address may ask for it, in a time that the page offers.
+		visit(p, "/boards/race/story?play=10"), becomes(label+` + document.querySelector('#speed').value`, "Pause10"),
+		visit(p, "/boards/race/story?play=11"), becomes(`page.count('.line')`, "4"),
+		becomes(label+` + document.querySelector('#speed').value`, "Play30"),
 	)
 }
 
