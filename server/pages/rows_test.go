@@ -157,7 +157,7 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		all := elementsOf(t, body)
 		board := find(all, "live-leaderboard", "id", "leaderboard")[0].attributes
 		require.Equal(t, map[string]string{"id": "leaderboard", "moments": "", "pickable": "", "data-most": "1000", "board": "stars",
-			"top": "5", "me": "s17", "around": "2", "unit": "Stars of the wee"}, board)
+			"top": "5", "me": "s17", "around": "2", "heading": ""}, board)
 		require.Len(t, find(all, "tr", "data-podium", "2"), 1)
 		table := find(all, "table", "class", "first-rows")[0].attributes
 		require.Equal(t, framesOf(t, n.Addr, `"board":"stars","top":5,"me":"s17","around":2`), []string{table["data-snapshot"], table["data-me"]})

@@ -108,7 +108,7 @@ function showFaults(...more) {
 
 function start() {
   setToken([board]);
-  if (!isFirst) board.setAttribute('board', ''); // until startBoard sets it
+  if (!isFirst) for (const name of ['board', 'heading']) board.setAttribute(name, ''); // startBoard sets the board
   board.setAttribute('top', String(mode === 'me' ? CARD_TOP : requestedTop));
   board.setAttribute('pace', String(pace));
   setAttribute(board, 'me', me || undefined);

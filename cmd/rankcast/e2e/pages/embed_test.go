@@ -120,7 +120,7 @@ func TestEmbedPage(t *testing.T) {
 	do(t, ctx,
 		becomes(words, "1 dan 0:01.000 | 2 ann 1:23.456 | 4 cid 6.543 to next 1:30.000"),
 		visit(p, "/embed/laps?top=0&theme=pink&mode=list&lang=zh"),
-		becomes(textOf("#hint"), "top=0 无效。应为：1–100 theme=pink 无效。应为：auto, light, dark 未知参数 mode。可用：theme, top, me, lang"),
+		becomes(textOf("#hint"), "top=0 无效。应为：1–100 theme=pink 无效。应为：auto, light, dark 未知参数 mode。可用：theme, top, me, goal, lang"),
 		visit(p, "/embed/nosuch"),
 		becomes(`page.part('note').textContent`, "There is no board “nosuch”."),
 	)
