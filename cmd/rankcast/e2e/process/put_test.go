@@ -19,8 +19,8 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	boards := e2etest.Write(t, "boards.yaml", string(example.Boards))
 	got := e2etest.Run(t, "", "check", boards)
-	got.Is(t, 0, boards+": 7 boards, 1 event\n", "")
-	e2etest.Run(t, string(example.Boards), "check", "-").Is(t, 0, "-: 7 boards, 1 event\n", "")
+	got.Is(t, 0, boards+": 8 boards, 1 event\n", "")
+	e2etest.Run(t, string(example.Boards), "check", "-").Is(t, 0, "-: 8 boards, 1 event\n", "")
 
 	bad := e2etest.Write(t, "bad.yaml", "boards:\n  laps: {mode: most}\n  ok: {}\n  points: {keep: 3}\n")
 	got = e2etest.Run(t, "", "check", boards, bad)
@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 	require.Zero(t, got.Code, got.Stderr)
 	require.Equal(t, event+": 1 event\n"+event+
 		": events.visit[0].board: is for stars, which is not defined here: the server must have that board\n", got.Stdout)
-	require.Equal(t, event+": 1 event\n"+boards+": 7 boards, 1 event\n", e2etest.Run(t, "", "check", event, boards).Stdout)
+	require.Equal(t, event+": 1 event\n"+boards+": 8 boards, 1 event\n", e2etest.Run(t, "", "check", event, boards).Stdout)
 	union := e2etest.Write(t, "union.yaml", "boards: {all: {union: {of: [stars], last: 99}}}")
 	e2etest.Run(t, "", "check", boards, union).Fails(t, 1, "these files: boards.all.union.last: is 99")
 
@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 	// An event may be an object; then its updates have a path of their own.
 	sent := e2etest.Write(t, "sent.yaml",
 		`events: {sent: {sender: user, fields: {n: {min: 1, max: 9}}, updates: [{board: stars, member: "{user}", score: "{n}"}]}}`)
-	require.Equal(t, sent+": 1 event\n"+boards+": 7 boards, 1 event\n", e2etest.Run(t, "", "check", sent, boards).Stdout)
+	require.Equal(t, sent+": 1 event\n"+boards+": 8 boards, 1 event\n", e2etest.Run(t, "", "check", sent, boards).Stdout)
 	require.Contains(t, e2etest.Run(t, "", "check", sent).Stdout, sent+": events.sent.updates[0].board: is for stars")
 	got = e2etest.Run(t, "", "check", e2etest.Write(t, "wrong.yaml",
 		`events: {sent: {sender: n, fields: {n: {min: 10, max: 9}}, updates: [{board: stars, member: m, score: "{n}"}]}}`))
@@ -115,7 +115,7 @@ events:
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	got = e2etest.Run(t, string(text), "put", "--file", "-", "--server", "http://"+p.Addr)
-	require.Equal(t, 8, strings.Count(got.Stdout, ": unchanged\n"), got.Stdout)
+	require.Equal(t, 9, strings.Count(got.Stdout, ": unchanged\n"), got.Stdout)
 
 	// What the server alone can refuse is said with its place, and with what stays.
 	p.Update("points", `{"member":"ana","score":1}`)

@@ -73,7 +73,8 @@ func TestSend(t *testing.T) {
 	says("best: mia was counted; the board shows no score of it now", "best", "mia", "4")
 
 	says("stars: s17 has 3, rank 1 (new)\nfans:s17: mochi has 3, rank 1 (new)\nfans3h:s17: mochi has 3, rank 1 "+
-		"(new)\ngivers-week: mochi has 3, rank 1 (new)\ngivers-month: mochi has 3, rank 1 (new)",
+		"(new)\ngivers-week: mochi has 3, rank 1 (new)\ngivers-month: mochi has 3, rank 1 (new)\n"+
+		"total: all has 3, rank 1 (new)",
 		"--event", "gift", "star=s17", "user=mochi", "flowers=3")
 	says("points: all has 1, rank 3 (new)", "--event", "visit")
 	says("points: 7=x has 1, rank 4 (new)", "--event", "when", "at=7=x", "note=3")
@@ -88,7 +89,7 @@ func TestSend(t *testing.T) {
 	require.Equal(t, 1, got.Code)
 	require.Contains(t, got.Stdout, "stars: s18 has 9,007,199,254,740,990, rank 1 (new)\n")
 	require.Contains(t, got.Stdout, "givers-week: refused: score: ")
-	require.Contains(t, got.Stderr, "2 of 5 boards did not take the event; send it again within ten minutes with --id g3")
+	require.Contains(t, got.Stderr, "3 of 6 boards did not take the event; send it again within ten minutes with --id g3")
 	got = send("--event", "gift", "star=s18", "user=mochi", "flowers=9007199254740990", "--id", "g3", "--json")
 	require.Equal(t, 1, got.Code)
 	require.Contains(t, got.Stdout, `{"board":"givers-week","error":{"code":"out_of_range","message":"score: `)

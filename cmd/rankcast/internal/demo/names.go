@@ -49,7 +49,7 @@ var players = []struct{ id, name string }{
 	{"oskar", "Oskar Wójcik"}, {"ruoxi", "沈若曦"}, {"sefa", "Sefa Leavasa"}, {"tomas", "Tomáš Dvorský"},
 }
 
-// setProfiles sets the profile of each star, viewer and player without one.
+// setProfiles sets the profile of each star, viewer and player without one, and of all viewers together.
 func setProfiles(ctx context.Context, store *ranking.Store) error {
 	stars := make(map[string]string, len(starNames))
 	for n, name := range starNames {
@@ -59,7 +59,8 @@ func setProfiles(ctx context.Context, store *ranking.Store) error {
 	for _, p := range players {
 		playerNames[p.id] = p.name
 	}
-	for kind, names := range map[string]map[string]string{"star": stars, "user": viewerNames, "player": playerNames} {
+	all := map[string]map[string]string{"star": stars, "user": viewerNames, "player": playerNames, "total": {"all": "Everybody"}}
+	for kind, names := range all {
 		ids := slices.Collect(maps.Keys(names))
 		there, err := store.Profiles(ctx, kind, ids)
 		if err != nil {

@@ -20,10 +20,10 @@ func TestExampleBoards(t *testing.T) {
 	for _, b := range defined.Boards {
 		boards = append(boards, b.Name)
 	}
-	require.Equal(t, []string{"fans3h:{star}", "fans:{star}", "givers-month", "givers-week", "laps", "points", "stars"}, boards)
+	require.Equal(t, []string{"fans3h:{star}", "fans:{star}", "givers-month", "givers-week", "laps", "points", "stars", "total"}, boards)
 	require.Len(t, defined.Events, 1)
 	require.Equal(t, "gift", defined.Events[0].Name)
-	require.Len(t, defined.Events[0].Updates, 5)
+	require.Len(t, defined.Events[0].Updates, 6)
 }
 
 // Each command that prints has its file.
