@@ -1,6 +1,6 @@
 // @ts-check
 
-/** The view of one event: its definition, a form that sends a test event, take-backs, and the live feed. */
+/** The view of one event: its definition, to which a total can be added, a form that sends a test event, take-backs, and the live feed. */
 
 import { createElement } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
@@ -9,7 +9,8 @@ import { definitionHead, definitionText } from './definition.js';
 import { liveFeed } from './event-feed.js';
 import { sendPanel } from './event-send.js';
 import { takeBackForm } from './event-take-back.js';
-import { boardLink } from './form.js';
+import { addTotal } from './event-total.js';
+import { boardLink, button } from './form.js';
 import { count } from './format.js';
 import { may } from './session.js';
 import { fact, table } from './table.js';
@@ -53,7 +54,11 @@ function definitionPanel(definition, whole) {
     ...Object.entries(fields).map(([name, rule]) => [`Field ${name}`, ruleText(rule)]),
     ...(show ? [['Page shows', Object.values(show).join(', ')]] : []),
   ]) facts.append(fact(term, text));
-  return createElement('section', 'panel', createElement('h2', '', 'Definition'), facts, updatesTable(updates), whole);
+  const add = button('Add a total …', async () => {
+    if (await addTotal(definition)) dispatchEvent(new Event('hashchange')); // the view begins anew
+  });
+  const adds = createElement('p', 'buttons', ...(may('admin', 'events', definition.event) ? [add] : []));
+  return createElement('section', 'panel', createElement('h2', '', 'Definition'), facts, updatesTable(updates), adds, whole);
 }
 
 /** @param {any} rule of a field */

@@ -112,6 +112,59 @@ func TestConsoleEvents(t *testing.T) {
 	p.may(404, "GET", "/v1/events/cheer", "")
 }
 
+// An administrator adds a total to an event in one step: its board, which counts over the time of the show, the update, and the name
+// of its member. A board that is there stays as it is.
+func TestConsoleAddsATotal(t *testing.T) {
+	t.Parallel()
+	p := startConsole(t, "  cheer: [{board: stars, member: '{star}', score: '{n}'}, {board: stars, member: '{star}', score: 1}]\n")
+	ctx := ownWindow(t, 390, 900)
+	const changes = `page.all('dialog .checked').map(page.words).join()`
+	do(t, ownWindow(t, 390, 900),
+		p.signIn(p.mod, "events/gift"),
+		becomes(textOf(".view h1"), "gift"),
+		holds(`page.words(document.querySelector('.view')).includes('The whole definition')`),
+		holds(`!page.words(document.querySelector('.view')).includes('Add a total')`),
+	)
+	do(t, ctx,
+		p.signIn(p.ops, "events/gift"),
+		press("Add a total …"),
+		becomes(changes, "This defines the board total, which counts over the same time as stars:FieldValuekindtotalperiodweek"+
+			"timezoneAsia/Shanghaiweek_startsmondayday_starts_at00:00And it adds update 4 to the event:BoardMemberScoretotalall{flowers}"),
+		enter("dialog [name=member]", "{all}"),
+		press("Add"),
+		holds(`document.querySelector('dialog') !== null && !document.querySelector('dialog [name=member]').validity.valid`),
+		enter("dialog [name=board]", "sum/of"),
+		enter("dialog [name=member]", hostile),
+		press("Add"),
+		holds(`page.texts('dialog .problem').includes('sum/of')`),
+		enter("dialog [name=board]", "sum"),
+		enter("dialog [name=name]", "<b>All of you</b>"),
+		holds(changes+`.includes('board sum,')`),
+		holds(noSideways),
+		press("Add"),
+		becomes(`page.texts('#done')`, "The event gift counts on sum too."),
+		becomes(`page.words(page.all('.view .panel tbody tr').at(3))`, "sum"+hostile+"{flowers}"),
+		holds(noSideways),
+	)
+	p.may(200, "POST", "/v1/events/gift", `{"star":"s17","user":"mochi","flowers":7}`)
+	top := p.may(200, "GET", "/v1/boards/sum/top", "")
+	require.Contains(t, top.Body, `"score":7,"name":"<b>All of you</b>"`)
+	do(t, ctx,
+		script(`location.hash = '#/events/cheer'`),
+		becomes(textOf(".view h1"), "cheer"),
+		press("Add a total …"),
+		enter("dialog [name=board]", "sum"),
+		enter("dialog [name=score]", "1"),
+		becomes(changes, "The board sum is there, and stays as it is.And it adds update 3 to the event:BoardMemberScoresumall1"),
+		press("Add"),
+		becomes(`page.texts('#done')`, "The event cheer counts on sum too."),
+	)
+	var cheer struct{ Updates []struct{ Score any } }
+	p.may(200, "GET", "/v1/events/cheer", "").Into(&cheer)
+	require.Len(t, cheer.Updates, 3)
+	require.EqualValues(t, 1, cheer.Updates[2].Score)
+}
+
 // The feed shows the newest first, keeps what comes during a pause, and says when the connection is lost. One that the key may
 // no longer read is refused, and the operator signs in again.
 func TestConsoleFeed(t *testing.T) {
