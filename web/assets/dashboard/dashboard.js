@@ -66,6 +66,7 @@ const topSelect = byId('top', HTMLSelectElement);
 const live = byId('live', HTMLElement);
 const leaderboard = byId('leaderboard', LiveLeaderboard);
 const overlayLink = byId('overlay-link', HTMLAnchorElement);
+const wallLink = byId('wall-link', HTMLAnchorElement);
 const storyLink = byId('story-link', HTMLAnchorElement);
 const homeLink = byId('home', HTMLAnchorElement);
 const languageLink = byId('other-language', HTMLAnchorElement);
@@ -299,6 +300,7 @@ function render() {
   find.show(isBoard ? board : '', formatsOf(definition));
   updateLanguageLink(languageLink);
   overlayLink.href = pageURL(`boards/${encodeSegment(board)}/overlay`, { me }).href;
+  wallLink.href = pageURL(`tv/${encodeSegment(board)}`, { me }).href;
   // Until the definitions have come, the link is as the server rendered it.
   if (definition || requested) storyLink.hidden = !isBoard || !definition?.history;
   storyLink.href = pageURL(`boards/${encodeSegment(board)}/story`, { me }).href;
