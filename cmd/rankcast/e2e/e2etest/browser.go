@@ -28,9 +28,12 @@ import (
 	"rankcast/web"
 )
 
-// Patience bounds each wait for something on a page. A window stays open for five times as long. Chromium draws
-// in software here, so it slows down more than the servers do on a busy machine.
+// Patience bounds each wait for something on a page. Chromium draws in software here, so it slows down more than the servers do
+// on a busy machine.
 const Patience = 3 * servertest.Patience
+
+// windowTime is how long a window stays open at most.
+const windowTime = 5 * Patience
 
 // PollInterval is how often a page is asked for what a test waits for. To ask at each frame, as chromedp does by itself, would
 // have Chromium draw 60 of them a second.
@@ -107,7 +110,7 @@ func Window(t testing.TB, width, height int) context.Context {
 			closeTab(tab)
 		}
 	})
-	ctx := newWindow(t, width, height, options...)
+	ctx := newWindow(t, windowTime, width, height, options...)
 	tab = chromedp.FromContext(ctx).Target.TargetID
 	require.NoError(t, chromedp.Do(ctx, withFace(t)))
 	t.Cleanup(func() { emptied = empty(ctx) == nil })
@@ -171,14 +174,20 @@ func OwnWindow(t testing.TB, width, height int) context.Context {
 // tests of what loads when.
 func VisitorWindow(t testing.TB, width, height int) context.Context {
 	t.Helper()
-	return newWindow(t, width, height, chromedp.WithNewBrowserContext())
+	return WindowFor(t, windowTime, width, height)
 }
 
-func newWindow(t testing.TB, width, height int, options ...chromedp.ContextOption) context.Context {
+// WindowFor is a VisitorWindow that stays open for another time.
+func WindowFor(t testing.TB, open time.Duration, width, height int) context.Context {
+	t.Helper()
+	return newWindow(t, open, width, height, chromedp.WithNewBrowserContext())
+}
+
+func newWindow(t testing.TB, open time.Duration, width, height int, options ...chromedp.ContextOption) context.Context {
 	t.Helper()
 	browser, err := sharedBrowser()
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(browser, 5*Patience)
+	ctx, cancel := context.WithTimeout(browser, open)
 	ctx, closeWindow := chromedp.NewContext(ctx, options...)
 	t.Cleanup(func() {
 		closeWindow()
