@@ -151,7 +151,7 @@ soak: deps ## Run random histories, crowds and long runs: about 30 minutes
 	$(MAKE) --no-print-directory sharded SHARDS=16
 	CGO_ENABLED=1 $(GO) test -count=10 -race -timeout 10m ./server/live -run 'TestChurn|TestStalled'
 	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
-	$(GO) test -count=1 -tags soak -timeout 10m -p 1 ./cmd/rankcast/e2e/process ./cmd/rankcast/e2e/pages -run 'ForLong|LargeCrowd'
+	$(GO) test -count=1 -tags soak -timeout 20m -p 1 ./cmd/rankcast/e2e/process ./cmd/rankcast/e2e/pages -run 'ForLong|LargeCrowd'
 	$(GO) test -count=1 -v -tags soak -timeout 15m ./cmd/rankcast/e2e/faults -run 'Fault.*Measured'
 	$(GO) test -count=1 -tags soak -timeout 15m ./cmd/rankcast -run TestPublishedModule
 	$(MAKE) --no-print-directory upgrade
