@@ -163,10 +163,24 @@ const Live time.Duration = -1
 
 // Display says how pages show scores. It does not change the scores, which are integers.
 type Display struct {
-	Unit     Label  `json:"unit,omitzero"`     // texts of up to 16 characters
+	Unit     Label  `json:"unit,omitzero"`     // texts of up to 16 characters, or two for one and for others: "vote|votes"
 	Decimals int    `json:"decimals,omitzero"` // number of the score's last digits that are decimals, 0 to 6
 	Format   string `json:"format,omitzero"`   // "time_ms": the score is in milliseconds
 }
+
+// UnitIn returns the unit in the language of a tag, of one or of another number; "" for none.
+func (d Display) UnitIn(tag string, one bool) string {
+	unit := d.Unit.In(tag)
+	if singular, plural, ok := strings.Cut(unit, pluralSep); ok && one {
+		return singular
+	} else if ok {
+		return plural
+	}
+	return unit
+}
+
+// pluralSep stands between the two texts of a unit.
+const pluralSep = "|"
 
 // natural reports whether the periods are those of a calendar: hour, day, week, month or year.
 func (d Board) natural() bool { return slices.Contains(naturalPeriods, d.Period) }

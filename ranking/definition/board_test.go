@@ -122,6 +122,8 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"kind":"User"}`: "kind", `{"kind":"` + strings.Repeat("a", 33) + `"}`: "kind",
 		`{"display":{"unit":"seventeen letters"}}`: "display.unit", `{"display":{"unit":"\u0007"}}`: "display.unit",
 		`{"display":{"unit":""}}`: "display.unit", `{"display":{"decimals":7}}`: "display.decimals",
+		`{"display":{"unit":"vote|votes|all votes"}}`: "display.unit", `{"display":{"unit":"vote|"}}`: "display.unit",
+		`{"display":{"unit":"vote|seventeen letters"}}`: "display.unit",
 		`{"display":{"decimals":-1}}`: "display.decimals", `{"display":{"format":"time"}}`: "display.format",
 		`{"display":{"colour":"red"}}`: "display.colour",
 		`{"ids":"599s"}`:               "ids", `{"ids":"169h"}`: "ids", `{"ids":"0s"}`: "ids", `{"ids":600}`: "ids", `{"ids":"1.5h"}`: "ids",
@@ -307,7 +309,7 @@ func anyDefinition(t *rapid.T) Board {
 		Title:       label("title", "Stars", "{star}", "Fans of {star}!", "{genre} on {device}", "\"<b>&{"),
 		Description: label("description", "What counts", "{star}{star}"),
 		Icon:        word("icon", "/icon.svg", "https://example.org/i.png", "http://example.org/i.png"),
-		Display: Display{Unit: label("unit", "€", "\"\\"), Decimals: rapid.IntRange(0, 6).Draw(t, "decimals"),
+		Display: Display{Unit: label("unit", "€", "\"\\", "vote|votes"), Decimals: rapid.IntRange(0, 6).Draw(t, "decimals"),
 			Format: word("format", "time_ms")},
 	}
 	if maybe("keep") {

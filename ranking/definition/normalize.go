@@ -273,7 +273,7 @@ func (d *Board) checkPages(FamilyName) error {
 }
 
 func (d *Display) normalize(path string) error {
-	if err := d.Unit.normalize(path+".unit", func(text string) string { return lengthFault(text, maxUnitChars) }); err != nil {
+	if err := d.Unit.normalize(path+".unit", unitFault); err != nil {
 		return err
 	}
 	if n := d.Decimals; n < 0 || n > maxDecimals {
@@ -283,6 +283,20 @@ func (d *Display) normalize(path string) error {
 		return Invalid(path+".format", fmt.Sprintf("is %q; want %s", Clip(f), displayTime))
 	}
 	return nil
+}
+
+// unitFault returns the fault of the text of a unit, or "".
+func unitFault(text string) string {
+	texts := strings.Split(text, pluralSep)
+	if len(texts) > 2 {
+		return fmt.Sprintf("has %d texts; want one, or two for one and for others, such as vote|votes", len(texts))
+	}
+	for _, t := range texts {
+		if reason := lengthFault(t, maxUnitChars); reason != "" {
+			return reason
+		}
+	}
+	return ""
 }
 
 // isGiven reports whether a definition gives any field of d.

@@ -50,7 +50,7 @@ func number(score int64, d definition.Display) string {
 }
 
 func withUnit(text string, d definition.Display, tag string) string {
-	if unit := d.Unit.In(tag); unit != "" {
+	if unit := d.UnitIn(tag, text == "1"); unit != "" {
 		return text + " " + unit
 	}
 	return text

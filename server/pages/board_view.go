@@ -15,7 +15,7 @@ import (
 func (f *filler) boardView(board string, b *boardState, top int, me string) *boardView {
 	d := b.about.Definition
 	v := &boardView{
-		Board: board, Top: strconv.Itoa(top), Me: me, Snapshot: b.snapshot, Standing: b.me, Unit: d.Display.Unit.In(f.tag),
+		Board: board, Top: strconv.Itoa(top), Me: me, Snapshot: b.snapshot, Standing: b.me, Unit: d.Display.UnitIn(f.tag, false),
 		HasPeriod: b.about.Period != "", HasEnd: !b.about.Ends.IsZero(), IsEmpty: len(b.rows) == 0 && b.snapshot != nil,
 	}
 	for _, r := range b.rows {

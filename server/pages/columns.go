@@ -30,7 +30,7 @@ func (f *filler) columnsOf(columns definition.Columns, score *int64) []columnVie
 	}
 	views := make([]columnView, len(columns))
 	for i, c := range columns {
-		views[i] = columnView{Name: c.Name, Title: scoretext.Head(c, tag), Unit: c.Display.Unit.In(tag)}
+		views[i] = columnView{Name: c.Name, Title: scoretext.Head(c, tag), Unit: c.Display.UnitIn(tag, false)}
 		if score != nil {
 			plain := c.Display
 			plain.Unit = definition.Label{}

@@ -38,7 +38,7 @@ export function headsOf(columns, { scoreFormat, textIn }) {
   return columns.map(({ name, order, title, display = {} }) => ({
     name,
     title: textIn(title) || name,
-    unit: textIn(display.unit),
+    unit: textIn(display.unit).replace(/.*[|]/, ''),
     isAscending: order === 'asc',
     exact: scoreFormat(display),
     short: scoreFormat({ ...display, unit: undefined }, FULL_LENGTH),

@@ -160,8 +160,14 @@ export function scoreFormat({ format, unit, decimals = 0 }, maxLength = Infinity
     const whole = digits.format(value);
     return whole.length > maxLength ? compact.format(value) : whole;
   };
-  const suffix = textIn(unit);
-  return suffix ? (score) => `${text(score)} ${suffix}` : text;
+  const units = textIn(unit);
+  if (!units) return text;
+  // Of one, and of other numbers.
+  const [one, others = one] = units.split('|');
+  return (score) => {
+    const number = text(score);
+    return `${number} ${number === '1' ? one : others}`;
+  };
 }
 
 /** @param {number} ms 83456 is 1:23.456 */

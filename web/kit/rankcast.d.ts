@@ -326,7 +326,7 @@ export function subscribe(board: string, wish: Wish, callbacks: Callbacks): () =
 export interface Display {
   /** `time_ms`: 83456 is shown as 1:23.456. Default: a number. */
   readonly format?: string;
-  /** Text after the number. Default: none. */
+  /** Text after the number; of one and of other numbers: `vote|votes`. Default: none. */
   readonly unit?: Label;
   /** Decimal places: with 2, 12345 is shown as 123.45. Default: 0. */
   readonly decimals?: number;
