@@ -124,7 +124,7 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"display":{"unit":""}}`: "display.unit", `{"display":{"decimals":7}}`: "display.decimals",
 		`{"display":{"unit":"vote|votes|all votes"}}`: "display.unit", `{"display":{"unit":"vote|"}}`: "display.unit",
 		`{"display":{"unit":"vote|seventeen letters"}}`: "display.unit",
-		`{"display":{"decimals":-1}}`: "display.decimals", `{"display":{"format":"time"}}`: "display.format",
+		`{"display":{"decimals":-1}}`:                   "display.decimals", `{"display":{"format":"time"}}`: "display.format",
 		`{"display":{"colour":"red"}}`: "display.colour",
 		`{"ids":"599s"}`:               "ids", `{"ids":"169h"}`: "ids", `{"ids":"0s"}`: "ids", `{"ids":600}`: "ids", `{"ids":"1.5h"}`: "ids",
 		`{"ids":"long"}`:   "ids",
