@@ -67,7 +67,7 @@ func TestWallFits(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 60)
 	columns := e2etest.LaunchBoards(t, `boards:
-  contest: {columns: [{name: solved, max: 20}, {name: penalty, order: asc, max: 99999, title: Penalty, display: {unit: min}}]}
+  contest: {title: The programming contest of all universities of the world, columns: [{name: solved, max: 20}, {name: penalty, order: asc, max: 99999, title: Penalty, display: {unit: min}}]}
   five: {columns: [{name: alpha, max: 99}, {name: beta, max: 99}, {name: gamma, max: 99}, {name: delta, max: 99}, {name: epsilon, max: 99}]}
 `)
 	for i := range 30 {
