@@ -27,8 +27,8 @@
 //     {placeholders}; a text with a number has a key for each plural form, members_one and
 //     members_other. All languages have the same keys.
 //   - assets/ holds the scripts and styles of the pages: shared/ what several pages use,
-//     and console/, dashboard/, docs/, embed/, member/, missing/, overlay/, reveal/, stars/, story/ and tv/ what one page uses; reveal/ uses
-//     what console/ has for operators, too, and tv/ the chart of story/. The script of a page is
+//     and console/, dashboard/, docs/, embed/, member/, missing/, overlay/, reveal/, stars/, story/ and tv/ what one page uses;
+//     reveal/ uses what console/ has for operators, too, and tv/ the chart of story/. The script of a page is
 //     assets/PAGE/PAGE.js; it imports the page's other modules, and those the shared ones
 //     and the kit. console.js loads the module of a view, such as boards.js, when the operator opens the view. The texts of
 //     the console and of reveal/ are in English only, so they stand in their modules.

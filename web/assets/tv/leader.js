@@ -13,6 +13,7 @@ import { hueOf } from '../../kit/portrait.js';
 
 /** How long a leader counts as new. */
 const NEW_MS = 12_000;
+const ENTER = { duration: 600, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' };
 
 export class Leader {
   #element = byId('leader', HTMLElement);
@@ -36,8 +37,7 @@ export class Leader {
     const { member } = first;
     if (of !== this.#of || member !== this.#member) {
       this.#since = of === this.#of ? performance.now() : -Infinity;
-      if (!isCalm())
-        this.#element.animate([{ opacity: 0, scale: 0.94 }, { opacity: 1, scale: 1 }], { duration: 600, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });
+      if (!isCalm()) this.#element.animate({ opacity: [0, 1], scale: [0.94, 1] }, ENTER);
     }
     this.#of = of;
     this.#member = member;

@@ -10,9 +10,6 @@ const TURN_MS = 7_000;
 const KEEP_MS = 20 * 60_000;
 const MOST = 8;
 
-/** As a clock, in the language of the page. */
-const times = new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-
 export class Ticker {
   #element;
   /** The newest first. @type {{ at: number, time: string, text: string }[]} */
@@ -29,11 +26,11 @@ export class Ticker {
 
   /**
    * @param {string} text of what happens now
-   * @param {number} clock the server's, ms since 1970
+   * @param {string} time as the clock shows it
    */
-  add(text, clock) {
+  add(text, time) {
     const at = performance.now();
-    this.#news = [{ at, time: times.format(clock), text }, ...this.#news].slice(0, MOST);
+    this.#news = [{ at, time, text }, ...this.#news].slice(0, MOST);
     this.#index = 0;
     this.#turnedAt = at;
     this.#render(this.#news[0]);

@@ -63,7 +63,10 @@ let isLoading = false;
 
 setText(byId('hint', HTMLElement), faults.join('\n'));
 qr.addEventListener('load', () => (byId('phone', HTMLElement).hidden = false));
-qr.addEventListener('error', () => (byId('phone', HTMLElement).hidden = true));
+qr.addEventListener('error', () => {
+  byId('phone', HTMLElement).hidden = true;
+  qr.removeAttribute('src'); // the next turn tries again
+});
 new ResizeObserver(() => current?.fit()).observe(lists);
 lists.append(...boards.map(({ element }) => element));
 if (current) {
@@ -92,7 +95,7 @@ function newBoard(name) {
     if (board === current) render();
   });
   const say = (/** @type {string} */ sentence) =>
-    ticker.add(boards.length > 1 ? text('tv_of', { board: board.title, text: sentence }) : sentence, connection.now());
+    ticker.add(boards.length > 1 ? text('tv_of', { board: board.title, text: sentence }) : sentence, times.format(connection.now()));
   board.element.addEventListener('moment', ({ detail }) => say(detail.text));
   board.element.addEventListener('finish', ({ detail: { top: [first] } }) => {
     say(text('kit_wins', { name: first.name || first.member, score: board.formats.exact(first.score, first) }));
@@ -107,8 +110,7 @@ function showBoard(board) {
   current = board;
   until = performance.now() + turn;
   for (const each of boards) each.show(each === board);
-  const address = pageURL('qr.svg', { text: new URL(`boards/${encodeSegment(board.name)}`, ROOT).href }).href;
-  setAttribute(qr, 'src', address);
+  setAttribute(qr, 'src', pageURL('qr.svg', { text: new URL(`boards/${encodeSegment(board.name)}`, ROOT).href }).href);
   render();
 }
 
@@ -137,7 +139,7 @@ async function advance() {
 }
 
 function render() {
-  const { name, title, facts, element } = current;
+  const { title, facts, element } = current;
   document.title = fill(`{title} · ${text('tv_title')} · ${text('title')}`, { title });
   setText(byId('name', HTMLElement), title);
   setText(byId('facts', HTMLElement), facts);
@@ -145,12 +147,12 @@ function render() {
     setAttribute(document.documentElement, `data-${attribute}`, element.getAttribute(`data-${attribute}`) ?? undefined);
   setAttribute(document.documentElement, 'data-empty', !current.snapshot?.top.length && '');
   leader.render(current);
-  byId('name', HTMLElement).title = name;
 }
 
 /** Renders what goes on by itself, and goes on to the next scene. */
 function tick() {
   const now = connection.now();
+  setTimeout(tick, 1_000 - (now % 1_000)); // whatever happens below
   const ending = [current, ...boards].find((board) => board.isEnding(now));
   if (ending && (ending !== current || !replay.element.hidden)) showBoard(ending);
   else if (ending) until = Math.max(until, performance.now() + LEAST_S * 1_000);
@@ -165,7 +167,6 @@ function tick() {
   ticker.tick(first ? text('kit_leads', { name: first.name || first.member, score: current.formats.exact(first.score, first) }) : '');
   screen.tick(ending !== undefined);
   render();
-  setTimeout(tick, 1_000 - (now % 1_000));
 }
 
 /**

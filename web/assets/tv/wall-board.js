@@ -127,10 +127,8 @@ export class WallBoard {
    * @returns {boolean} whether a room looks at it: in the last seconds, at the result, and while something is revealed
    */
   isEnding(now) {
-    const { shadowRoot } = this.element;
-    return (
-      this.timeLeft(now) <= LAST_MS || this.element.hasAttribute('data-finish') || shadowRoot?.querySelector('[part=reveal]:not([hidden])') != null
-    );
+    const reveal = this.element.shadowRoot?.querySelector('[part=reveal]:not([hidden])');
+    return this.timeLeft(now) <= LAST_MS || this.element.hasAttribute('data-finish') || Boolean(reveal);
   }
 
   /** @param {boolean} isShown */
@@ -164,6 +162,6 @@ export class WallBoard {
     let { top, size } = fitting(ROW_EM);
     if (clientWidth / size < NARROW_EM[room]) ({ top, size } = fitting(ROW_EM + UNDER_EM));
     setAttribute(element, 'top', String(top));
-setProperty(element, '--size', size);
+    setProperty(element, '--size', size);
   }
 }

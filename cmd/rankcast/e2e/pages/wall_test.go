@@ -67,7 +67,9 @@ func TestWallFits(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 60)
 	columns := e2etest.LaunchBoards(t, `boards:
-  contest: {title: The programming contest of all universities of the world, columns: [{name: solved, max: 20}, {name: penalty, order: asc, max: 99999, title: Penalty, display: {unit: min}}]}
+  contest:
+    title: The programming contest of all universities of the world
+    columns: [{name: solved, max: 20}, {name: penalty, order: asc, max: 99999, title: Penalty, display: {unit: min}}]
   five: {columns: [{name: alpha, max: 99}, {name: beta, max: 99}, {name: gamma, max: 99}, {name: delta, max: 99}, {name: epsilon, max: 99}]}
 `)
 	for i := range 30 {
@@ -77,7 +79,8 @@ func TestWallFits(t *testing.T) {
 	long := strings.ToValidUTF8(strings.Repeat("很长的名字 long ", 8)[:120], "")
 	p.Update("stars", fmt.Sprintf(`{"member":%q,"score":9007199254740991}`, long))
 	sizes := [][2]int64{{390, 844}, {844, 390}, {1024, 768}, {1280, 800}, {1080, 1920}, {1920, 1080}, {2560, 1080}, {3840, 2160}}
-	for _, address := range []string{p.Addr + "/tv/stars", p.Addr + "/tv/stars?me=m50&lang=zh", columns.Addr + "/tv/contest", columns.Addr + "/tv/five"} {
+	for _, address := range []string{p.Addr + "/tv/stars", p.Addr + "/tv/stars?me=m50&lang=zh", columns.Addr + "/tv/contest",
+		columns.Addr + "/tv/five"} {
 		t.Run(address[strings.Index(address, "/"):], func(t *testing.T) {
 			t.Parallel()
 			ctx := window(t, 1280, 800)
@@ -189,8 +192,8 @@ func TestWallNamesWhatIsWrong(t *testing.T) {
 		"/tv?boards=" + many:    "A wall shows at most 20 boards. The others are left out.",
 		"/tv?boards=cup,%20cup": "",
 	} {
-		require.NoError(t, chromedp.Do(ctx, visit(p, address), holds(`document.readyState === 'complete' && customElements.get('live-leaderboard') !== undefined`),
-			becomes(hint, want), becomes(`page.unscrolled()`, "fits")), address)
+		require.NoError(t, chromedp.Do(ctx, visit(p, address), holds(`document.readyState === 'complete'`),
+			holds(`customElements.get('live-leaderboard') !== undefined`), becomes(hint, want), becomes(`page.unscrolled()`, "fits")), address)
 	}
 	do(t, ctx, visit(p, "/tv?boards=cup,%20cup"), becomes(`page.shownRows()`, "1 ann 5"), becomes(`page.count('live-leaderboard')`, "1"))
 }
