@@ -2,7 +2,7 @@
 
 /** The line at the foot of the wall: what has happened on its boards, one sentence at a time. */
 
-import { createElement } from '../shared/dom.js';
+import { createElement, setText } from '../shared/dom.js';
 
 /** How long a sentence stays. One that has just happened does not wait for it. */
 const TURN_MS = 7_000;
@@ -14,10 +14,9 @@ export class Ticker {
   #element;
   /** The newest first. @type {{ at: number, time: string, text: string }[]} */
   #news = [];
-  /** Of the one that is shown. */
+  /** Of the one that is shown; -1: none. */
   #index = -1;
   #turnedAt = -Infinity;
-  #shown = '';
 
   /** @param {HTMLElement} element */
   constructor(element) {
@@ -33,7 +32,7 @@ export class Ticker {
     this.#news = [{ at, time, text }, ...this.#news].slice(0, MOST);
     this.#index = 0;
     this.#turnedAt = at;
-    this.#render(this.#news[0]);
+    this.#render(time, text);
   }
 
   /**
@@ -43,18 +42,26 @@ export class Ticker {
    */
   tick(otherwise) {
     const now = performance.now();
-    if (this.#news.length > 0 && now - this.#turnedAt < TURN_MS) return;
     this.#news = this.#news.filter(({ at }) => now - at < KEEP_MS);
-    this.#turnedAt = now;
-    this.#index = (this.#index + 1) % Math.max(1, this.#news.length);
-    this.#render(this.#news[this.#index] ?? { time: '', text: otherwise });
+    const shown = this.#element.querySelector('bdi');
+    if (this.#news.length === 0) {
+      // What it says then may change each second, so it does not glide in.
+      if (this.#index < 0 && shown) setText(shown, otherwise);
+      else this.#render('', otherwise);
+      this.#index = -1;
+    } else if (now - this.#turnedAt >= TURN_MS) {
+      this.#turnedAt = now;
+      this.#index = (this.#index + 1) % this.#news.length;
+      const { time, text } = this.#news[this.#index];
+      if (shown?.textContent !== text) this.#render(time, text);
+    }
   }
 
-  /** @param {{ time: string, text: string }} news */
-  #render({ time, text }) {
-    const shown = `${time} ${text}`;
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+  /**
+   * @param {string} time
+   * @param {string} text
+   */
+  #render(time, text) {
     const line = createElement('span', 'ticker-line', createElement('time', '', time), ' ', createElement('bdi', '', text));
     this.#element.replaceChildren(line);
   }

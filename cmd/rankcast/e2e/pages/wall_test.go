@@ -144,6 +144,25 @@ func TestWallTurnsToTheEndOfAPeriod(t *testing.T) {
 	}
 }
 
+// A frozen board says since when. Whatever a wall shows, it turns to a board on which something is revealed, and stays there.
+func TestWallShowsAReveal(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {calm: {}, vote: {ends: "2199-01-01T00:00:00Z"}}`)
+	p.Update("calm", e2etest.Scores("ann", 1))
+	p.Update("vote", e2etest.Scores("ann", 50, "bob", 40, "cid", 30))
+	p.Answers(200, "POST", "/v1/boards/vote/freeze", `{"reason":"a test"}`)
+	p.Update("vote", `{"member":"cid","score":25}`)
+	ctx := ownWindow(t, 1280, 720)
+	do(t, ctx, visit(p, "/tv?boards=calm,vote&seconds=10"), becomes(scene, "calm"), passes(11), becomes(scene, "vote"),
+		becomes(`page.shownRows()`, "1 ann 50 | 2 bob 40 | 3 cid 30"),
+		holds(`/^Standings are frozen since /.test(page.shownBoard().shadowRoot.querySelector('[part=state]').textContent)`),
+		holds(`page.shownBoard().shadowRoot.querySelector('[part=connection]').checkVisibility()`),
+		passes(11), becomes(scene, "calm"))
+	p.Answers(200, "POST", "/v1/boards/vote/reveal", `{"members":["cid"],"reason":"a test"}`)
+	do(t, ctx, becomes(scene, "vote"), becomes(`page.wallFaults()`, ""), passes(11), becomes(scene, "vote"),
+		becomes(`page.shownRows()`, "1 cid 55 | 2 ann 50 | 3 bob 40"), becomes(leader, "New leader | cid | 55 | 5 ahead of ann"))
+}
+
 // A wall goes on by itself after its server was away, without a new load.
 func TestWallComesBackByItself(t *testing.T) {
 	t.Parallel()
