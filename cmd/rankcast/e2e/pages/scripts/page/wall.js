@@ -41,7 +41,8 @@ Object.assign(page, {
 		if (boxes.some(({top}, i) => i && top < boxes[i - 1].bottom - 1)) faults.push('rows are over each other');
 		const own = board.hasAttribute('me') ? 1 : 0;
 		const free = lists.bottom - boxes.at(-1).bottom;
-		if (rows.length >= Number(board.getAttribute('top')) && free > (1.25 + own) * boxes[0].height) faults.push('there is room for another row');
+		const isFull = rows.length >= Number(board.getAttribute('top'));
+		if (isFull && free > (1.25 + own) * boxes[0].height) faults.push('there is room for another row');
 		const size = parseFloat(getComputedStyle(rows[0]).fontSize);
 		if (size < Math.min(innerHeight / 60, innerWidth / 24)) faults.push('the rows are small: ' + size);
 		for (const row of rows) {
