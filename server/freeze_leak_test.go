@@ -45,7 +45,7 @@ var publicReads = map[string][]string{
 	"/boards/a/card.png":     {"/boards/BOARD/card.png"},
 	"the pages": {"/", "/?list", "/boards/BOARD", "/boards/final/story", "/boards/acts:{act}",
 		"/members/act/new", "/members/act/a"},
-	"the pages of other readers": {"/embed/BOARD", "/overlay/BOARD", "/tv/BOARD", "/stars?event=vote"},
+	"the pages of other readers": {"/embed/BOARD", "/overlay/BOARD", "/tv/BOARD", "/show/vote"},
 }
 
 // varying are the parts of answers that differ at each time: the time of the answer, and nonces.
@@ -81,7 +81,7 @@ func TestNothingLeaksOfAFrozenBoard(t *testing.T) {
 		for name, d := range map[string]string{"timed": "", "empty": "", "acts:{act}": ""} {
 			do("PUT", "/v1/boards/"+name, fmt.Sprintf(`{"kind":"act","ends":"%s","freeze":"2h"%s}`, ends.Format(time.RFC3339), d))
 		}
-		n.Require(201, "PUT", "/v1/events/vote", `{"sender":"who","fields":{"n":{"min":-99,"max":99}},`+
+		n.Require(201, "PUT", "/v1/events/vote", `{"sender":"who","show":{"board":"final"},"fields":{"n":{"min":-99,"max":99}},`+
 			`"updates":[{"board":"final","member":"{who}","score":"{n}"}]}`, admin...)
 		frozen := do("POST", "/v1/boards/final/freeze", `{"reason":"the finish"}`)
 		require.NotEmpty(t, frozenOf(t, frozen))

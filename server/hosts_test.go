@@ -31,7 +31,7 @@ func TestDNSRebinding(t *testing.T) {
 		for _, c := range []struct{ request, body string }{
 			{"GET /v1/boards/b/top", ""}, {"GET /v1/overview", ""}, {"GET /v1/audit", ""}, {"GET /v1/boards/b/export", ""},
 			{"GET /v1/boards/nope", ""},
-			{"GET /", ""}, {"GET /stars", ""}, {"GET /docs/start", ""}, {"GET /assets/shared/links.js", ""}, {"GET /healthz", ""},
+			{"GET /", ""}, {"GET /show/e", ""}, {"GET /docs/start", ""}, {"GET /assets/shared/links.js", ""}, {"GET /healthz", ""},
 			{"GET /readyz", ""}, {"GET /nowhere", ""},
 			{"POST /v1/boards/b/scores", `{"member":"secret","score":1}`}, {"PUT /v1/boards/c", `{}`}, {"DELETE /v1/boards/b", ""},
 			{"DELETE /v1/boards/b/members/secret", ""},

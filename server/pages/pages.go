@@ -30,7 +30,7 @@ const maxFilledBytes = 16 << 20
 
 // maxFixedBytes bounds what the node keeps of the documentation and of pages without rows. All of these fit
 // (TestFixedPagesFit). Otherwise a client that asks for one after the other would make the node render each of them again.
-const maxFixedBytes = 64 << 20
+const maxFixedBytes = 96 << 20
 
 // fixedAge bounds how long the node keeps a page that never changes.
 const fixedAge = 24 * time.Hour

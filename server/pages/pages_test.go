@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
@@ -20,12 +21,23 @@ import (
 // boards are the boards of the tests' servers.
 var boards = []definition.Board{{Name: "stars", Period: "week"}, {Name: "fans:{star}"}}
 
+// defineGift defines an event whose page shows these boards.
+func defineGift(t *testing.T, n *servertest.Node) {
+	t.Helper()
+	require.NoError(t, n.Store.DefineEvent(t.Context(), definition.Event{
+		Name: "gift", Show: &definition.Show{Board: "stars", Fans: "fans:{star}"}, Updates: []definition.Target{
+			{Board: "stars", Member: "{star}", Score: "{flowers}"}, {Board: "fans:{star}", Member: "{user}", Score: "{flowers}"},
+		},
+	}, ranking.Moderator{}))
+}
+
 // Every page is whole, in one language, and finds what it loads from where it is.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, writes := range []bool{true, false} {
 		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: !writes}}, boards...)
 		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", `{"name":"Nova"}`).Status)
+		defineGift(t, n)
 		for _, c := range []struct{ path, root, title string }{
 			{"/", "./", "Rankcast"},
 			{"/boards/stars", "../", "stars · Rankcast"},
@@ -38,7 +50,8 @@ func TestPages(t *testing.T) {
 			{"/tv/stars", "../", "stars · Wall · Rankcast"},
 			{"/tv", "./", "Wall · Rankcast"},
 			{"/tv?boards=stars", "./", "Wall · Rankcast"},
-			{"/stars", "./", "Star flowers · Rankcast"},
+			{"/show/gift", "../", "stars · Rankcast"},
+			{"/show/gift/s17", "../../", "s17 · stars · Rankcast"},
 		} {
 			a := n.Do("GET", c.path, "")
 			require.Equal(t, 200, a.Status, c.path)
@@ -74,10 +87,13 @@ func TestPages(t *testing.T) {
 func TestPageRedirects(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
+	defineGift(t, n)
 	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, c := range []struct{ address, location, leadsTo string }{
 		{"/stars/", "../stars", "/stars"},
 		{"/stars///?star=s1&lang=zh", "../../../stars?star=s1&lang=zh", "/stars?star=s1&lang=zh"},
+		{"/show/gift/", "../gift", "/show/gift"},
+		{"/show/gift/s1//?lang=zh", "../../s1?lang=zh", "/show/gift/s1?lang=zh"},
 		{"/boards/stars/?me=u4", "../stars?me=u4", "/boards/stars?me=u4"},
 		{"/boards/stars@-1//", "../../stars@-1", "/boards/stars@-1"},
 		{"/boards/a%2Fb/?me=x%2Fy", "../a%2Fb?me=x%2Fy", "/boards/a%2Fb?me=x%2Fy"},
@@ -123,7 +139,7 @@ func TestPageRedirects(t *testing.T) {
 	}
 	for _, address := range []string{
 		"/boards/a/b", "/boards/a//b", "/boards//a", "/boards//evil.example/", "/boards/a/b/", "/boards/a/%2F", "/overlay/a/b",
-		"/stars/a", "/stars/a/", "/tv/a/b",
+		"/stars/a", "/stars/a/", "/show", "/show/", "/show/gift/s1/a", "/tv/a/b",
 		"/overlay", "/overlay/", "/embed", "/embed/", "/embed/a/b", "//stars/", "//evil.example/", "//boards/", "/assets/shared/base.css/",
 	} {
 		servertest.RequireProblem(t, n.Do("GET", address, ""), 404, "not_found", "")

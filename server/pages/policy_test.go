@@ -45,8 +45,9 @@ func TestPoliciesOfPages(t *testing.T) {
 	} {
 		n := servertest.Start(t, redistest.Embedded(t),
 			servertest.Config{Server: server.Config{FrameOrigins: c.frames, AvatarOrigins: c.avatars}}, boards...)
+		defineGift(t, n)
 		for path, status := range map[string]int{
-			"/": 200, "/boards/stars": 200, "/overlay/stars": 200, "/stars": 200, "/docs/start": 200, "/assets/shared/base.css": 200,
+			"/": 200, "/boards/stars": 200, "/overlay/stars": 200, "/show/gift": 200, "/docs/start": 200, "/assets/shared/base.css": 200,
 			"/kit/rankcast.js": 200, "/nowhere": 404, "/boards/nosuch": 404, "/overlay/nosuch": 404, "/boards/stars@1999-W01": 404,
 			"/embed/stars": 200, "/embed/stars?lang=zh": 200, "/embed/nosuch": 404, "/embed/stars@1999-W01": 404,
 			"/tv/stars": 200, "/tv": 200, "/tv/nosuch": 404,
@@ -111,7 +112,7 @@ func TestPolicyOfTheNotFoundPage(t *testing.T) {
 	require.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'")
 }
 
-// The star-flower page says at each request who may send, and a browser that holds another answer gets it anew.
+// The page of an event says at each request who may send, and a browser that holds another answer gets it anew.
 func TestPageSaysWhoMaySend(t *testing.T) {
 	t.Parallel()
 	const rate = ", rate: 1/m"
@@ -128,10 +129,10 @@ func TestPageSaysWhoMaySend(t *testing.T) {
 		{isLimited: true, anonymous: false, body: `<body data-writes data-anonymous-sends="false">`},
 		{isLimited: true, readOnly: true, anonymous: true, body: `<body data-anonymous-sends="false">`},
 	} {
-		// access is an access file: before there is an event with a show, those may send who may send an event of any name.
+		// access is an access file.
 		access := func(anonymousSends bool) string {
-			events := map[bool]string{true: `"*"`, false: "gift"}[anonymousSends]
-			return `anonymous: {scopes: [read, write], boards: ["*"], events: [` + events + `]` + map[bool]string{true: rate}[c.isLimited] + `}`
+			scopes := map[bool]string{true: "read, write", false: "read"}[anonymousSends]
+			return `anonymous: {scopes: [` + scopes + `], boards: ["*"], events: ["*"]` + map[bool]string{true: rate}[c.isLimited] + `}`
 		}
 		cfg := server.Config{ReadOnlySockets: c.readOnly}
 		guard := accesstest.Start(t, access(!c.anonymous))
@@ -139,11 +140,12 @@ func TestPageSaysWhoMaySend(t *testing.T) {
 			cfg.Access = guard.Guard
 		}
 		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: cfg}, boards...)
+		defineGift(t, n)
 		get := func(tag string) servertest.Answer {
 			if c.isLimited {
 				n.Until("the end of the rate", 429, "GET", "/v1/boards", "")
 			}
-			return n.Do("GET", "/stars", "", "If-None-Match", tag)
+			return n.Do("GET", "/show/gift", "", "If-None-Match", tag)
 		}
 		before := get("").Header.Get("ETag")
 		guard.Enforce(access(c.anonymous))

@@ -2,7 +2,6 @@ package pages_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -74,7 +73,7 @@ func pagesOf(board, member string) []string {
 	return []string{
 		"/", "/boards/" + at, "/boards/" + at + "?me=" + url.QueryEscape(member),
 		"/boards/" + at + "?top=5&me=" + url.QueryEscape(member), "/overlay/" + at, "/embed/" + at, "/boards/" + at + "/story",
-		"/members/star/" + url.PathEscape(member), "/stars", "/stars?star=" + url.QueryEscape(member), "/boards/" + at + "?lang=zh",
+		"/members/star/" + url.PathEscape(member), "/show/gift", "/show/gift/" + url.PathEscape(member), "/boards/" + at + "?lang=zh",
 	}
 }
 
@@ -196,9 +195,12 @@ func TestPagesHaveTheirRows(t *testing.T) {
 
 		require.Contains(t, n.Do("GET", "/boards/fans:s17", "").Body, `<h1 id="name">Fans of Mia Torres</h1>`)
 		require.Contains(t, n.Do("GET", "/boards/fans:s17?lang=zh", "").Body, `<h1 id="name">Mia Torres的粉丝</h1>`)
-		require.Contains(t, n.Do("GET", "/stars?star=s17", "").Body, `<h2 id="star-name" tabindex="-1">Mia Torres</h2>`)
+		star := n.Do("GET", "/show/gift/s17", "").Body
+		require.Contains(t, star, `<h2 id="star-name" tabindex="-1">Mia Torres</h2>`)
+		require.Contains(t, star, `<h3 id="fans-title" dir="auto">Fans of Mia Torres</h3>`)
+		require.Contains(t, star, `<meta property="og:url" content="http://`+n.Addr+`/show/gift/s17">`)
 		// with room for why there is no score
-		for path, me := range map[string]string{"/stars?star=nobody": "nobody", "/stars?star=s17&me=mia": "mia"} {
+		for path, me := range map[string]string{"/show/gift/nobody": "nobody", "/show/gift/s17?me=mia": "mia"} {
 			require.Contains(t, n.Do("GET", path, "").Body, "<bdi>"+me+"</bdi> <small></small>")
 		}
 		require.Contains(t, n.Do("GET", "/", "").Body, `title="stars">Stars of the week</a>`)
@@ -230,28 +232,4 @@ func framesOf(t *testing.T, addr, wish string) []string {
 		}
 	}
 	return frames
-}
-
-// Pages link the star-flower page if there is an event for it.
-func TestStarFlowersAreLinkedWhereTheyAre(t *testing.T) {
-	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "stars", Kind: "star"},
-		definition.Board{Name: "fans:{star}"})
-	linked := func() (linked bool) {
-		for _, path := range []string{"/", "/boards/stars?top=5", "/boards/fans:%7Bstar%7D"} {
-			for _, a := range find(elementsOf(t, n.Do("GET", path, "").Body), "a", "", "") {
-				linked = linked || strings.HasSuffix(a.attributes["href"], "/stars") && !strings.Contains(a.attributes["href"], "boards")
-			}
-		}
-		return linked
-	}
-	require.False(t, linked())
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift",
-		`{"show":{"board":"stars"},"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}`).Status)
-	redistest.Eventually(t, "a page of the next second", func() error {
-		if !linked() {
-			return errors.New("has no link")
-		}
-		return nil
-	})
 }

@@ -17,8 +17,9 @@ import (
 func TestPagesHaveTheSettingsOfTheReader(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
+	defineGift(t, n)
 	root := regexp.MustCompile(`<html [^>]*>`)
-	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/stars", "/boards/stars/story",
+	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/show/gift", "/show/gift/s17", "/boards/stars/story",
 		"/members/star/s17", "/boards/stars@1999-W01"} {
 		for cookie, want := range map[string]string{
 			"": `<html lang="en">`,
@@ -51,7 +52,7 @@ func TestPagesHaveTheSettingsOfTheReader(t *testing.T) {
 		"": {"(prefers-color-scheme: light)", "(prefers-color-scheme: dark)"}, "rankcast-settings=theme=dark": {"not all", "all"},
 		"rankcast-settings=theme=light": {"all", "not all"},
 	} {
-		for _, path := range []string{"/", "/stars", "/docs/start", "/nosuch"} {
+		for _, path := range []string{"/", "/show/gift", "/docs/start", "/nosuch"} {
 			found := bars.FindAllStringSubmatch(n.Do("GET", path, "", "Cookie", cookie, "Accept", browserAccepts).Body, -1)
 			require.Len(t, found, 2, path)
 			require.Equal(t, []string{"light", want[0], "dark", want[1]}, slices.Concat(found[0][1:], found[1][1:]), "%s: %s", path, cookie)
@@ -100,5 +101,5 @@ func TestPageLanguage(t *testing.T) {
 		etags[c.want] = a.Header.Get("ETag")
 	}
 	require.NotEqual(t, etags["en"], etags["zh-Hans"])
-	require.Contains(t, n.Do("GET", "/stars?lang=zh", "").Body, "<title>明星送花 · Rankcast</title>")
+	require.Contains(t, n.Do("GET", "/members/star/s17?lang=zh", "", "Accept", browserAccepts).Body, "成员")
 }

@@ -79,7 +79,7 @@ func TestScriptsOfPages(t *testing.T) {
 	require.NoError(t, err)
 	exports := regexp.MustCompile(`export\{([^}]*)\}`).FindSubmatch(kit)
 	require.NotNil(t, exports)
-	for _, name := range []string{"dashboard", "overlay", "embed", "stars", "story", "member", "docs"} {
+	for _, name := range []string{"dashboard", "overlay", "embed", "show", "story", "member", "docs"} {
 		script, err := readFile(source, path.Join("assets", name, name+".js"))
 		require.NoError(t, err)
 		imports := regexp.MustCompile(`import(?:\{([^}]*)\}from)?"([^"]*)"`).FindAllStringSubmatch(string(script), -1)

@@ -66,7 +66,7 @@ export class StarDetails {
         setText(count, snapshot ? countedText('members', snapshot.total) : '');
       });
     }
-    byId('board', HTMLElement).addEventListener('rank-up', (event) => {
+    byId('star-board', HTMLElement).addEventListener('rank-up', (event) => {
       const { from, to } = /** @type {CustomEvent<{ from: number, to: number }>} */ (event).detail;
       if (this.#star) this.#showRise(from - to);
     });

@@ -26,13 +26,13 @@ import (
 // calmPages are pages that must stay where they are while they load, each with an expression that is true once all of its parts
 // have come.
 var calmPages = []struct{ path, ready string }{
-	{"/stars", starsReady},
-	{"/stars?star=s17&me=mochi", starsReady +
-		` && ['#fans-today', '#fans-3h'].every(id => document.querySelector(id).dataset.state === 'live')`},
+	{"/show/gift", starsReady},
+	{"/show/gift/s17?me=mochi", starsReady +
+		` && ['#fans', '#recent'].every(id => document.querySelector(id).dataset.state === 'live')`},
 }
 
 // starsReady is an expression for whether the star-flower page has its board, its winners and its events.
-const starsReady = `page.state('stars') === 'live' && !document.querySelector('.to-come') && page.answered('/v1/events')`
+const starsReady = `page.state('star-board') === 'live' && !document.querySelector('.to-come') && page.answered('/v1/events/gift')`
 
 // mostShift is the greatest sum of layout shifts that a page may have, half of what counts as good (web.dev/cls).
 const mostShift = 0.05
@@ -125,8 +125,8 @@ func TestPageInPiecesIsCalm(t *testing.T) {
 		path          string
 		width, height int
 	}{
-		{"/", 390, 844}, {"/", 1280, 900}, {"/boards/stars", 390, 844}, {"/boards/stars", 1280, 900}, {"/stars", 390, 844},
-		{"/stars?star=s17", 1280, 900}, {"/boards/fans:%7Bstar%7D", 1280, 900},
+		{"/", 390, 844}, {"/", 1280, 900}, {"/boards/stars", 390, 844}, {"/boards/stars", 1280, 900}, {"/show/gift", 390, 844},
+		{"/show/gift/s17", 1280, 900}, {"/boards/fans:%7Bstar%7D", 1280, 900},
 	} {
 		t.Run(fmt.Sprintf("%s at %d", c.path, c.width), func(t *testing.T) {
 			t.Parallel()

@@ -131,7 +131,7 @@ func TestOpenConsole(t *testing.T) {
 		becomes(textOf("#who"), "No access file: anybody who reaches this node may do anything"),
 		becomes(`page.visible('#sign-in', '#console-nav', '#sign-out')`, "false,true,false"),
 	)
-	for _, path := range []string{"/", "/boards/stars", "/stars", "/embed/stars", "/docs/start", "/members/star/s17", "/nowhere"} {
+	for _, path := range []string{"/", "/boards/stars", "/show/gift", "/embed/stars", "/docs/start", "/members/star/s17", "/nowhere"} {
 		require.NotRegexp(t, `href="([^"]*/)?console["#?]`, p.Request("GET", path, "", "Accept", "text/html").Body, path)
 	}
 }

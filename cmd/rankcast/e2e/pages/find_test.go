@@ -211,7 +211,7 @@ func TestReaderSharesABoard(t *testing.T) {
 // A dialog darkens the whole window, and leaves the page below it where it is, whether the page scrolls or not.
 func TestDialogsCoverTheWindow(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	fill(t, p, "stars", 100)
 	fill(t, p, "fans:s1", 3)
 	ctx := window(t, 1920, 1080)
@@ -219,7 +219,7 @@ func TestDialogsCoverTheWindow(t *testing.T) {
 	const places = `['.brand', '.site', 'main'].map(page.box).flatMap(({left, right, top}) => [left, right, top]).join()`
 	const dialog = `page.all('dialog[open]')`
 	for _, c := range []struct{ path, opens, scrolls string }{{"/boards/fans:s1", "#share", "false"},
-		{"/boards/stars?top=100", "#share", "true"}, {"/stars", "#viewer", "true"}} {
+		{"/boards/stars?top=100", "#share", "true"}, {"/show/gift", "#viewer", "true"}} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.Addr+c.path), holds(`page.shown()`),
 			holds(`page.all('live-leaderboard').some(({dataset}) => dataset.state === 'live')`),
 			becomes(`String(document.documentElement.scrollHeight > innerHeight)`, c.scrolls),

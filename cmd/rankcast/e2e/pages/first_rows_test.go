@@ -145,9 +145,9 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 		addToAna(p, board, 40_123)
 	}
 	for _, path := range []string{"/", "/boards/stars", "/boards/fans:s17", "/boards/laps", "/boards/prices", "/boards/recent",
-		"/boards/cup?me=ana", "/boards/all", "/boards/fans:%7Bstar%7D", "/stars?star=ana"} {
+		"/boards/cup?me=ana", "/boards/all", "/boards/fans:%7Bstar%7D", "/show/gift/ana"} {
 		for i, lang := range []string{"en", "zh"} {
-			if i > 0 && !slices.Contains([]string{"/", "/boards/prices", "/boards/fans:s17", "/stars?star=ana"}, path) {
+			if i > 0 && !slices.Contains([]string{"/", "/boards/prices", "/boards/fans:s17", "/show/gift/ana"}, path) {
 				continue // the rules are the same
 			}
 			t.Run(path+" in "+lang, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestScriptsKeepTheFirstTexts(t *testing.T) {
 				do(t, ctx,
 					becomes(settled, want),
 					becomes(`String(performance.getEntriesByType('resource').some(({name}) => /v1.(boards|overview|live)/.test(name)) || `+
-						fmt.Sprint(strings.HasPrefix(path, "/stars"))+`)`, "true"))
+						fmt.Sprint(strings.HasPrefix(path, "/show/gift"))+`)`, "true"))
 				then := value[string](t, ctx, `page.textsOfPage()`)
 				require.Equal(t, first, then)
 				if strings.Contains(path, "%7B") { // the cards of the first answer stay until the page has newer ones

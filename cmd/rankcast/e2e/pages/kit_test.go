@@ -37,7 +37,7 @@ func scriptFile(t testing.TB, name string) string {
 
 // pageScript is the script that each page has: what tests read of a page, and do on it.
 func pageScript(t testing.TB) (text string) {
-	for _, name := range []string{"page", "boards", "columns", "finish", "layout", "stars", "story", "wall"} {
+	for _, name := range []string{"page", "boards", "columns", "finish", "layout", "show", "story", "wall"} {
 		text += scriptFile(t, "page/"+name+".js")
 	}
 	return text

@@ -83,8 +83,8 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 		becomes(crowded(boards("live-leaderboard"), name, score), ""))
 	const cards = `page.all('.card-row').filter(row => row.checkVisibility())`
 	atEach(screenSizes, "/", rowsOf(cards, 3), becomes(crowded(cards, ".card-member", ".card-score"), ""))
-	atEach(screenSizes, "/stars?me=dan", rowsOf(boards("#stars"), 8), becomes(crowded(boards("#stars"), name, score), ""))
-	atEach(screenSizes, "/stars?star=ann&me=dan", rowsOf(boards("#fans-today"), 8), becomes(crowded(boards("#fans-today"), name, score), ""),
+	atEach(screenSizes, "/show/gift?me=dan", rowsOf(boards("#star-board"), 8), becomes(crowded(boards("#star-board"), name, score), ""))
+	atEach(screenSizes, "/show/gift/ann?me=dan", rowsOf(boards("#fans"), 8), becomes(crowded(boards("#fans"), name, score), ""),
 		becomes(`(head => String(head.scrollWidth <= head.clientWidth))(document.querySelector('.star-head'))`, "true"))
 	for _, query := range []string{"me=dan", "mode=compact&me=dan", "mode=me&me=dan", "mode=me&me=" + strings.Repeat("W", 100)} {
 		rows := boards("live-leaderboard")
@@ -105,7 +105,7 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 	// The rows that come with the page.
 	addr, release := slowLine(t, p.Addr)
 	defer release()
-	for _, path := range []string{"/boards/plain", "/stars"} {
+	for _, path := range []string{"/boards/plain", "/show/gift"} {
 		for _, width := range []int64{390, 1280} {
 			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), navigateWithoutLoad("http://"+addr+path),
 				becomes(`String(location.host === '`+addr+`' && location.pathname === '`+path+
@@ -141,7 +141,7 @@ func TestHeadStaysInPlaceBetweenPages(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	places := map[int64]map[string]string{390: {}, 1280: {}, 1440: {}, 1920: {}, 2560: {}}
 	for _, path := range []string{"/", "/boards/stars", "/boards/fans:%7Bstar%7D", "/boards/stars/story", "/members/star/s22",
-		"/docs/start", "/stars", "/boards/nosuch"} {
+		"/docs/start", "/show/gift", "/boards/nosuch"} {
 		do(t, ctx, chromedp.Navigate("http://"+addr+path))
 		for width, ofWidth := range places {
 			do(t, ctx, resize(width, width*9/16))

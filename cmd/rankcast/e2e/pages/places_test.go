@@ -47,14 +47,14 @@ func TestMarksAndGainsHaveAPlace(t *testing.T) {
 		{"/overlay/points?top=12&lang=en&pace=0", "points", 400, 300, true, true},
 		{"/overlay/points?top=12&theme=light&lang=en&pace=0", "points", 800, 600, true, true},
 		{"/overlay/points?top=12&theme=clear&lang=en&pace=0", "points", 500, 300, true, true},
-		{"/stars?lang=en", "stars", 1280, 900, true, true},
+		{"/show/gift?lang=en", "stars", 1280, 900, true, true},
 		// The podium of phones has the gain at the foot of the portrait.
-		{"/stars?lang=en", "stars", 390, 844, true, false},
+		{"/show/gift?lang=en", "stars", 390, 844, true, false},
 	} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), chromedp.Navigate("http://"+p.Addr+c.path),
 			becomes(`(board => board.dataset.state
 				+ (board.shadowRoot.querySelector('[part=list]').childElementCount > 3))(
-				document.querySelector('#stars') ?? page.board())`, "livetrue")), c)
+				document.querySelector('#star-board') ?? page.board())`, "livetrue")), c)
 		// The first list is drawn: it is what the next one is compared with.
 		value[any](t, ctx, `page.drawn()`)
 		switch last, leads := members-1-i, i+1; c.name { // the last member takes the lead

@@ -42,7 +42,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 	}
 	paths := map[string]string{
 		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "story": "/boards/stars/story?me=s16",
-		"member": "/members/star/s16", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
+		"member": "/members/star/s16", "stars": "/show/gift?me=mochi", "star": "/show/gift/s05?me=mochi", "overlay": "/overlay/stars?me=s16",
 	}
 	docs := docsPages
 	if *screens == "" {
@@ -80,8 +80,8 @@ func TestPagesFitTheScreen(t *testing.T) {
 		{"dashboard.png", "/boards/stars?me=s21", 1280, 860, "light", "en",
 			`page.all('.sparkline .line').every(line => line.getAttribute('d').length > 60)`},
 		{"story.png", "/boards/stars/story?me=s16", 1280, 860, "dark", "en", `document.querySelectorAll('#plot path').length > 9`},
-		{"stars.png", "/stars?me=mochi", 1280, 900, "light", "en", `document.querySelectorAll('#feed li').length > 6`},
-		{"star-phone.png", "/stars?star=s21&me=mochi", 390, 844, "dark", "zh", `seen > 3`},
+		{"stars.png", "/show/gift?me=mochi", 1280, 900, "light", "en", `document.querySelectorAll('#feed li').length > 6`},
+		{"star-phone.png", "/show/gift/s21?me=mochi", 390, 844, "dark", "zh", `seen > 3`},
 		{"overlay.png", "/overlay/stars?me=s09", 480, 320, "light", "en", `seen > 3`},
 	} {
 		look(t, ctx, addr, c.path, c.width, c.height, c.theme, c.lang)

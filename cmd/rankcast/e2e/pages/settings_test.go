@@ -39,7 +39,7 @@ func TestPagesKeepTheSettingsOfTheReader(t *testing.T) {
 		holds(`page.root().querySelector('[data-member]').offsetHeight < height`),
 		typeInto("#settings summary", kb.Escape), becomes(`String(document.querySelector('#settings').open)`, "false"),
 	)
-	for _, path := range []string{"/", "/boards/stars", "/stars"} {
+	for _, path := range []string{"/", "/boards/stars", "/show/gift"} {
 		require.NoError(t, chromedp.Do(ctx, at(path), holds(`page.shown()`), becomes(settings, "dark calm compact dark"), becomes(calm, "true"),
 			becomes(`[...new FormData(document.querySelector('#settings-form'))].join(' ')`, "theme,dark motion,calm density,compact")), path)
 	}
@@ -58,7 +58,7 @@ func TestMenuOffersWhatThePageHas(t *testing.T) {
 	addr := demo(t)
 	ctx := ownWindow(t, 1280, 900)
 	for path, offered := range map[string]string{
-		"/boards/stars": "theme motion density sound", "/stars": "theme motion density sound",
+		"/boards/stars": "theme motion density sound", "/show/gift": "theme motion density sound",
 		"/": "theme motion sound", "/boards/fans:%7Bstar%7D": "theme motion sound", "/boards/stars/story": "theme motion sound",
 		"/members/star/s22": "theme motion sound", "/boards/nosuch": "theme motion sound", "/no/page": "theme motion sound",
 	} {
@@ -113,7 +113,7 @@ func TestPagesHaveTheirFace(t *testing.T) {
 		{"/", `document.querySelector('.card-score')`},
 		{"/boards/points", `page.part('score')`},
 		{"/boards/points/story", `document.querySelector('.standing-score')`},
-		{"/stars", `page.part('score', 'stars')`},
+		{"/show/gift", `page.part('score', 'star-board')`},
 		{"/members/star/s01", `document.querySelector('.place b')`},
 		{"/overlay/points", `page.part('rank')`},
 		{"/embed/points", `page.part('score')`},

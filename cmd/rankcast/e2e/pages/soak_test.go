@@ -27,12 +27,12 @@ func TestOverlayLeavesNothingBehindForLong(t *testing.T) {
 	overlayLeavesNothingBehind(t, 300) // 600 snapshots left behind, of some twenty entries each, would be over 1 MB
 }
 
-func TestStarsBearALargeCrowd(t *testing.T) {
+func TestShowBearALargeCrowd(t *testing.T) {
 	t.Parallel()
-	starsBearACrowd(t, 300) // the margin of the heap is below 1 KB for each of the 600 gifts that are compared
+	showBearsACrowd(t, 300) // the margin of the heap is below 1 KB for each of the 600 gifts that are compared
 }
 
-func TestStarsGiftSenderCountsEachTapOnceForLong(t *testing.T) {
+func TestShowGiftSenderCountsEachTapOnceForLong(t *testing.T) {
 	t.Parallel()
 	giftSenderCountsEachTapOnce(t, 60)
 }

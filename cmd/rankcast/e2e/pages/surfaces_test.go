@@ -130,7 +130,7 @@ func quoted(t *testing.T, text string) string {
 // Each place of the pages that shows a name keeps it apart from the text around it.
 func TestPagesIsolateNames(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	const star, user = "כוכב", "مستخدم"
 	give(p, star, user, 30)
 	give(p, "s2", user, 12)
@@ -156,16 +156,16 @@ func TestPagesIsolateNames(t *testing.T) {
 		visit(p, "/boards/stars?lang=en"), becomes(isolates(".trend-name"), "true"),
 		becomes(isolates("[part=member]"), "true"),
 		chromedp.Navigate("http://"+p.Addr+"/boards/fans:"+star+"?lang=en"), becomes(`document.title`, "\u2068fans:"+star+"\u2069 · Rankcast"),
-		visit(p, "/stars?lang=en"), watching, becomes(isolates("[part=member]"), "true"),
+		visit(p, "/show/gift?lang=en"), watching, becomes(isolates("[part=member]"), "true"),
 	)
 	give(p, star, user, 1)
 	do(t, ctx,
-		becomes(isolates(".feed-user"), "true"), becomes(isolates(".feed-star"), "true"),
+		becomes(isolates(".feed-fan"), "true"), becomes(isolates(".feed-star"), "true"),
 		// No week is over yet, so there are no winners but this one.
 		script(`document.querySelector('#podium').innerHTML = '<li><a class="podium-name">x</a></li>'`),
 		becomes(isolates(".podium-name"), "true"),
-		script(order), becomes(`inOrder(rowsOf(document.querySelector('#stars')))`, ""),
-		chromedp.Navigate("http://"+p.Addr+"/stars?lang=en&star="+star), watching, becomes(isolates("#star-name"), "true"),
+		script(order), becomes(`inOrder(rowsOf(document.querySelector('#star-board')))`, ""),
+		chromedp.Navigate("http://"+p.Addr+"/show/gift/"+star+"?lang=en"), watching, becomes(isolates("#star-name"), "true"),
 		becomes(`document.title`, "\u2068"+star+" (1)\u2069 · Star flowers · Rankcast"),
 	)
 	for _, mode := range []string{"list", "compact"} {
@@ -176,7 +176,7 @@ func TestPagesIsolateNames(t *testing.T) {
 	do(t, ctx, visit(p, "/overlay/stars?mode=me&me=s2"), becomes(isolates("[part=member]"), "true"))
 	// A long name keeps its beginning.
 	setName(p, "star", "s3", strings.Repeat(star+" ", 14))
-	do(t, ctx, visit(p, "/stars?lang=en"), watching)
+	do(t, ctx, visit(p, "/show/gift?lang=en"), watching)
 	give(p, "s3", user, 1)
 	do(t, ctx, chromedp.EmulateViewport(390, 844),
 		becomes(`(star => String(star.checkVisibility() && star.textContent.length > 50))(document.querySelector('.feed-star'))`, "true"),

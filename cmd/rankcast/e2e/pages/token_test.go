@@ -170,7 +170,7 @@ func tokenFor(sub string, events ...string) string {
 }
 
 // A page takes its token from the address and leaves it nowhere; its viewer sends as who the token says.
-func TestStarsViewerWithATokenSends(t *testing.T) {
+func TestShowViewerWithATokenSends(t *testing.T) {
 	t.Parallel()
 	p := launchViewerStars(t)
 	d := startDoorman(t, p)
@@ -178,14 +178,14 @@ func TestStarsViewerWithATokenSends(t *testing.T) {
 	token := tokenFor("莫奇", "gi*")
 	ctx := window(t, 1280, 900)
 	do(t, ctx,
-		chromedp.Navigate(d.URL+"/stars?star=s17&me=someone&lang=en#token="+token),
-		becomes(`page.state('stars')`, "live"),
-		becomes(`location.href`, d.URL+"/stars?star=s17&me=someone&lang=en"),
+		chromedp.Navigate(d.URL+"/show/gift/s17?me=someone&lang=en#token="+token),
+		becomes(`page.state('star-board')`, "live"),
+		becomes(`location.href`, d.URL+"/show/gift/s17?me=someone&lang=en"),
 		becomes(`page.gifts()`, "sends, You are 莫奇."),
-		click(`[data-flowers="10"]`),
-		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
-		becomes(`page.fields('fans-today')`, "1 莫奇 10"),
-		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "莫奇"),
+		click(`[data-amount="10"]`),
+		becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 1 now."),
+		becomes(`page.fields('fans')`, "1 莫奇 10"),
+		becomes(`document.querySelector('#fans').getAttribute('me')`, "莫奇"),
 	)
 	_, _, sent := d.all()
 	require.Len(t, sent, 2)
@@ -215,43 +215,43 @@ func TestStarsViewerWithATokenSends(t *testing.T) {
 	require.Contains(t, sent[len(sent)-1], token)
 
 	// A new load begins without.
-	do(t, ctx, chromedp.Navigate(d.URL+"/stars?star=s17&lang=en"),
-		becomes(`page.gifts()`, "Only viewers with a token can send flowers here. Open this page by the link that holds yours."),
+	do(t, ctx, chromedp.Navigate(d.URL+"/show/gift/s17?lang=en"),
+		becomes(`page.gifts()`, "Only viewers with a token can send here. Open this page by the link that holds yours."),
 		// Another token in the address of the page that is open.
 		script(`location.hash = 'token=`+tokenFor("u4", "gift")+`'`), becomes(`page.gifts()`, "sends, You are u4."), becomes(`location.hash`, ""),
 	)
 }
 
 // Who may send what, as the token and the page have it.
-func TestStarsAsksForANicknameWhereAnybodyMaySend(t *testing.T) {
+func TestShowAsksForANicknameWhereAnybodyMaySend(t *testing.T) {
 	t.Parallel()
-	p, keysOnly := launchViewerStars(t), launchStars(t)
+	p, keysOnly := launchViewerStars(t), launchShow(t)
 	for _, c := range []struct {
 		server                 *e2etest.Process
 		anonymous, token, want string
 	}{
 		{p, "true", "", "asks, sends"},
 		{p, "true", tokenFor("u4"), "sends, You are u4."},
-		{p, "false", "", "Only viewers with a token can send flowers here. Open this page by the link that holds yours."},
-		{p, "false", tokenFor("u4", "gif", "*x", "g.*"), "Your token does not allow you to send flowers."},
+		{p, "false", "", "Only viewers with a token can send here. Open this page by the link that holds yours."},
+		{p, "false", tokenFor("u4", "gif", "*x", "g.*"), "Your token does not allow you to send."},
 		{p, "false", tokenFor("u4", "g*f*"), "sends, You are u4."},
 		{p, "false", "rck_key", "asks, sends"}, // it is for nobody in particular, and the server knows what it may
 		// The server refuses an event without a sender from each viewer.
-		{keysOnly, "false", tokenFor("u4", "gift"), "Viewers cannot send flowers here: the event “gift” of this server names no sender."},
+		{keysOnly, "false", tokenFor("u4", "gift"), "Viewers cannot send here: the event “gift” of this server names no sender."},
 		{keysOnly, "true", tokenFor("u4", "gift"), "sends, You are u4."},
 		{keysOnly, "false", "rck_key", "asks, sends"},
 	} {
 		d := startDoorman(t, c.server)
 		d.sender = c.anonymous
-		require.NoError(t, chromedp.Do(window(t, 1280, 900), chromedp.Navigate(d.URL+"/stars?star=s17&lang=en#token="+c.token),
-			becomes(`page.state('stars')`, "live"), becomes(`page.gifts()`, c.want)), "%s %s", c.anonymous, c.token)
+		require.NoError(t, chromedp.Do(window(t, 1280, 900), chromedp.Navigate(d.URL+"/show/gift/s17?lang=en#token="+c.token),
+			becomes(`page.state('star-board')`, "live"), becomes(`page.gifts()`, c.want)), "%s %s", c.anonymous, c.token)
 	}
 }
 
 // In the place of a board that the reader may not see, the page says so.
 func TestPagesSayWhatTheReaderMayNotSee(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	give(p, "s17", "mochi", 3)
 	for refusal, says := range map[int]struct{ page, board, chinese string }{
 		401: {"To see this, open the page by a link that holds a valid token.", "You need a valid token to see this board.",
@@ -269,7 +269,7 @@ func TestPagesSayWhatTheReaderMayNotSee(t *testing.T) {
 			chromedp.Navigate(d.URL+"/?lang=zh"), becomes(textOf("#overview-note"), says.chinese),
 			chromedp.Navigate(d.URL+"/boards/stars?lang=en"), becomes(note("leaderboard"), says.board), becomes(textOf("#note"), ""),
 			chromedp.Navigate(d.URL+"/boards/fans:%7Bstar%7D?lang=en"), becomes(textOf("#instances-note"), says.page),
-			chromedp.Navigate(d.URL+"/stars?star=s17&lang=en"), becomes(note("stars"), says.board), becomes(note("fans-today"), says.board),
+			chromedp.Navigate(d.URL+"/show/gift/s17?lang=en"), becomes(note("star-board"), says.board), becomes(note("fans"), says.board),
 			becomes(textOf("#feed-empty"), says.page), becomes(textOf("#requirements"), ""), becomes(textOf("#no-winners"), says.page),
 			chromedp.Navigate(d.URL+"/overlay/stars?lang=en"),
 			becomes(`page.part('note').textContent`, says.board),
@@ -280,7 +280,7 @@ func TestPagesSayWhatTheReaderMayNotSee(t *testing.T) {
 // The element requests the token from its page's site, with the site's cookies and past all caches.
 func TestElementRequestsItsTokenURL(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	give(p, "s17", "mochi", 3)
 	d := startDoorman(t, p)
 	do(t, window(t, 800, 600), chromedp.Navigate(d.URL+"/healthz"),
@@ -298,7 +298,7 @@ func TestElementRequestsItsTokenURL(t *testing.T) {
 
 // The star-flower page of a server with an access file: a viewer with a token sends as its sub, what the event
 // allows; the page goes on with another token when one expires; without a token it reads, and sends nothing.
-func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
+func TestShowPageOfAServerWithAnAccessFile(t *testing.T) {
 	t.Parallel()
 	dir, key, secret := t.TempDir(), access.NewKey(), []byte(strings.Repeat("secret ", 10))
 	for name, text := range map[string]string{
@@ -326,17 +326,17 @@ func TestStarsPageOfAServerWithAnAccessFile(t *testing.T) {
 
 	ctx := window(t, 1280, 900)
 	do(t, ctx,
-		visit(p, "/stars?star=s17&lang=en"),
-		becomes(`page.state('stars')`, "live"),
-		becomes(`page.gifts()`, "Only viewers with a token can send flowers here. Open this page by the link that holds yours."),
-		becomes(`page.fields('fans-today')`, "1 mochi 3"),
+		visit(p, "/show/gift/s17?lang=en"),
+		becomes(`page.state('star-board')`, "live"),
+		becomes(`page.gifts()`, "Only viewers with a token can send here. Open this page by the link that holds yours."),
+		becomes(`page.fields('fans')`, "1 mochi 3"),
 		chromedp.Navigate("about:blank"),
-		chromedp.Navigate("http://"+p.Addr+"/stars?star=s17&lang=en#token="+token("ana", time.Hour)),
+		chromedp.Navigate("http://"+p.Addr+"/show/gift/s17?lang=en#token="+token("ana", time.Hour)),
 		becomes(`page.gifts()`, "sends, You are ana."),
-		becomes(`page.fields('fans-today')`, "1 mochi 3 | ana no flowers yet"), // the rows move the buttons
-		click(`[data-flowers="10"]`),
-		becomes(textOf("#gift-note"), "Thank you! 10 flowers for Eli: you are No. 1 among today’s fans."),
-		becomes(`page.fields('fans-today')`, "1 ana 10 | 2 mochi 3"),
+		becomes(`page.fields('fans')`, "1 mochi 3 | ana nothing yet"), // the rows move the buttons
+		click(`[data-amount="10"]`),
+		becomes(textOf("#gift-note"), "Thank you! 10 for Eli: you are No. 1 now."),
+		becomes(`page.fields('fans')`, "1 ana 10 | 2 mochi 3"),
 	)
 	require.Equal(t, 13, scoreOf(p, "stars", "s17"))
 	// A token that was valid, and is not any more: the page says so, where the data would stand.

@@ -1,8 +1,8 @@
 // senderHistory runs a random history of the sender of gifts, by the clock of clock.js, with a line and a server of its own:
 // taps, pauses, late and missing answers, changes of the bound, and pages that end with and without a pagehide event. The
-// result names each fault: an id with two contents, an event beyond the bound, flowers that do not count exactly once.
+// result names each fault: an id with two contents, an event beyond the bound, what does not count exactly once.
 var senderHistory = async seed => {
-	const {GiftSender} = await import('/assets/stars/gift-sender.js');
+	const {GiftSender} = await import('/assets/show/gift-sender.js');
 	let state = seed;
 	const below = n => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % n;
 	const listen = addEventListener,
@@ -22,10 +22,10 @@ var senderHistory = async seed => {
 			port2.postMessage(0);
 		});
 	const deliver = ({gift}) => {
-		const contents = JSON.stringify([gift.star, gift.user, gift.flowers]);
+		const contents = JSON.stringify([gift.star, gift.fan, gift.amount]);
 		if ((server.get(gift.id) ?? contents) !== contents)
 			wrong.push('id reused: ' + contents + ' after ' + server.get(gift.id));
-		if (gift.flowers > bounds.get(gift.id)) wrong.push(gift.flowers + ' flowers, beyond ' + bounds.get(gift.id));
+		if (gift.amount > bounds.get(gift.id)) wrong.push(gift.amount + ', beyond ' + bounds.get(gift.id));
 		server.set(gift.id, contents);
 	};
 	const openPage = () => {
@@ -33,6 +33,7 @@ var senderHistory = async seed => {
 		document.addEventListener = () => {}; // a window that the browser hides would wake the senders of pages that have ended
 		globalThis.addEventListener = (type, listener) => type === 'pagehide' && onPageHide.push(listener);
 		sender = new GiftSender(
+			'gift',
 			gift =>
 				new Promise((resolve, reject) => {
 					// A gift of the page before was perhaps sent under another bound, and stays as it was.
@@ -59,9 +60,9 @@ var senderHistory = async seed => {
 	for (let step = 0; step < 300; step++) {
 		const kind = below(20);
 		if (kind < 12) {
-			const [star, user, size] = [['s1', 's2'][below(2)], ['ann', 'bo'][below(2)], [1, 10, 99][below(3)]];
-			sender.tap(star, user, size);
-			tapped[star + user] = (tapped[star + user] ?? 0) + size;
+			const [star, fan, choice] = [['s1', 's2'][below(2)], ['ann', 'bo'][below(2)], [1, 10, 99][below(3)]];
+			sender.tap(star, fan, choice);
+			tapped[star + fan] = (tapped[star + fan] ?? 0) + choice;
 			pass(below(200));
 		} else if (kind < 14) pass(below(2_000));
 		else if (kind < 17 && line.length) answer();
@@ -76,13 +77,13 @@ var senderHistory = async seed => {
 	}
 	pass(1_000);
 	for (; line.length; await tick()) answer();
-	if (sessionStorage.getItem('rankcast gifts /') !== '[]')
-		wrong.push('still stored: ' + sessionStorage.getItem('rankcast gifts /'));
+	if (sessionStorage.getItem('rankcast gifts /show/gift') !== '[]')
+		wrong.push('still stored: ' + sessionStorage.getItem('rankcast gifts /show/gift'));
 	if (sender.pending !== 0) wrong.push(sender.pending + ' pending');
 	const counted = {};
 	for (const contents of server.values()) {
-		const [star, user, flowers] = JSON.parse(contents);
-		counted[star + user] = (counted[star + user] ?? 0) + flowers;
+		const [star, fan, amount] = JSON.parse(contents);
+		counted[star + fan] = (counted[star + fan] ?? 0) + amount;
 	}
 	for (const of of Object.keys(tapped))
 		if (counted[of] !== tapped[of]) wrong.push(of + ' has ' + counted[of] + ' of ' + tapped[of]);

@@ -102,7 +102,7 @@ Object.assign(page, {
 	// their numbers, until one row has the mark and one row the gain that the case waits for. Marks and gains are
 	// pseudo-elements: the place of a gain follows from its styles.
 	collisions: (marked, gained) => {
-		const root = (document.querySelector('#stars') ?? page.board()).shadowRoot;
+		const root = (document.querySelector('#star-board') ?? page.board()).shadowRoot;
 		const box = element => element.getBoundingClientRect();
 		const textBox = element => {
 			const range = document.createRange();

@@ -2,7 +2,7 @@
 var counted = document.createElement('b'),
 	second = 0;
 var read = [];
-import('/assets/stars/countdown.js').then(({Countdown}) => {
+import('/assets/show/countdown.js').then(({Countdown}) => {
 	new MutationObserver(() => read.push(counted.textContent)).observe(counted, {childList: true});
 	globalThis.setTimeout = (
 		real =>

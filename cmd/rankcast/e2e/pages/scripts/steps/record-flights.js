@@ -32,6 +32,6 @@ var target = () =>
 		? ''
 		: near(document.querySelector('#star-score'))
 			? 'head'
-			: near(page.root('stars').querySelector('[data-member=s1] [part=score]'))
+			: near(page.root('star-board').querySelector('[data-member=s1] [part=score]'))
 				? 'row'
 				: JSON.stringify(flights);

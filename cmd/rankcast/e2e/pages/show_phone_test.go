@@ -12,9 +12,9 @@ import (
 
 // On a phone, the first three stars stand on a podium, the leader in the middle and above, with the list below and the gifts as
 // one line above; all of it is in the first screen with the first answer, and the scripts leave it where it is.
-func TestStarsPodiumOnAPhone(t *testing.T) {
+func TestShowPodiumOnAPhone(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	for i := range 8 {
 		give(p, fmt.Sprint("s", i), "u1", 100-10*i)
 	}
@@ -28,7 +28,7 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 	})()`
 	const oneLine = `(height => String(height > 40 && height < 64))(page.box('#feed').height)`
 	do(t, ctx,
-		navigateWithoutLoad("http://"+addr+"/stars?lang=en"),
+		navigateWithoutLoad("http://"+addr+"/show/gift?lang=en"),
 		holds(`page.painted() && document.querySelectorAll('.first-rows tbody tr').length === 8`),
 		becomes(podium, "true,true,true,true,true,true"), becomes(oneLine, "true"))
 	first := value[string](t, ctx, `page.podiumPlaces()`)
@@ -39,9 +39,9 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 	give(p, "s1", "u1", 50)
 	give(p, "s2", "u2", 1)
 	do(t, ctx,
-		becomes(`page.fields('stars').slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"),
+		becomes(`page.fields('star-board').slice(0, 9)`, "1 s1 140 "), becomes(podium, "true,true,true,true,true,true"),
 		becomes(oneLine, "true"), becomes(`page.gainIsInItsRow()`, "true"),
-		becomes(`document.querySelector('.feed-line .feed-user').textContent`, "u2"),
+		becomes(`document.querySelector('.feed-line .feed-fan').textContent`, "u2"),
 		// A wider window has the list, and all lines of the feed.
 		resize(1280, 900), becomes(podium, "false,false,true,true,true,true"),
 		becomes(oneLine, "false"),
@@ -49,21 +49,21 @@ func TestStarsPodiumOnAPhone(t *testing.T) {
 }
 
 // A sentence about a pass is whole in the narrowest window, and moves nothing.
-func TestStarsMomentIsWholeOnAPhone(t *testing.T) {
+func TestShowMomentIsWholeOnAPhone(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	setName(p, "star", "s1", "Solveig Harte")
 	setName(p, "star", "s2", "Juno Harrowby")
 	give(p, "s1", "u1", 9)
 	give(p, "s2", "u1", 5)
 	const (
-		moment = `page.part('moment', 'stars')`
-		list   = `String(page.part('list', 'stars').getBoundingClientRect().top)`
+		moment = `page.part('moment', 'star-board')`
+		list   = `String(page.part('list', 'star-board').getBoundingClientRect().top)`
 	)
 	ctx := window(t, 360, 800)
 	for _, c := range []struct{ lang, star, want string }{{"en", "s2", "Juno Harrowby passed Solveig Harte for No. 1"},
 		{"zh", "s1", "Solveig Harte 超过 Juno Harrowby，升至第 1 名"}} {
-		do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/stars?lang="+c.lang), watching)
+		do(t, ctx, chromedp.Navigate("http://"+p.Addr+"/show/gift?lang="+c.lang), watching)
 		top := value[string](t, ctx, list)
 		give(p, c.star, "u1", 5)
 		do(t, ctx,
@@ -80,9 +80,9 @@ func TestStarsMomentIsWholeOnAPhone(t *testing.T) {
 
 // On a star's page the buttons stay at the bottom of a phone's window, with what the star needs to pass the next one; they cover
 // nothing that the page ends with.
-func TestStarsButtonsStayAtTheBottom(t *testing.T) {
+func TestShowButtonsStayAtTheBottom(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	setName(p, "star", "s1", "鹿见汀")
 	give(p, "s1", "u1", 136)
 	for i := range 12 {
@@ -92,24 +92,24 @@ func TestStarsButtonsStayAtTheBottom(t *testing.T) {
 	const bar = `page.box('.gift')`
 	for lang, want := range map[string][3]string{
 		"en": {"41 more and we pass 鹿见汀", "1 more and we pass 鹿见汀", "40 ahead of s2"},
-		"zh": {"再送 41 朵就能超过 鹿见汀", "再送 1 朵就能超过 鹿见汀", "领先 s2 40 朵"},
+		"zh": {"再送 41 就能超过 鹿见汀", "再送 1 就能超过 鹿见汀", "领先 s2 40"},
 	} {
 		do(t, ctx,
-			chromedp.Navigate("http://"+p.Addr+"/stars?star=s2&me=mochi&lang="+lang), watching,
+			chromedp.Navigate("http://"+p.Addr+"/show/gift/s2?me=mochi&lang="+lang), watching,
 			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.documentElement.scrollHeight > innerHeight)`, "true"),
 			becomes(textOf("#gift-gap"), want[0]),
 			script(`scrollTo(0, document.documentElement.scrollHeight)`),
-			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && page.box('#fans3h').bottom <= `+bar+
+			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && page.box('#recent-panel').bottom <= `+bar+
 				`.top)`, "true"),
-			chromedp.Navigate("http://"+p.Addr+"/stars?star=s1&me=mochi&lang="+lang), becomes(textOf("#gift-gap"), want[2]),
+			chromedp.Navigate("http://"+p.Addr+"/show/gift/s1?me=mochi&lang="+lang), becomes(textOf("#gift-gap"), want[2]),
 		)
 	}
 }
 
 // A name in a script from right to left begins where other names do.
-func TestStarsNamesBeginOnOneLine(t *testing.T) {
+func TestShowNamesBeginOnOneLine(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	setName(p, "star", "s1", "نجمة")
 	setName(p, "user", "u1", "مشجع")
 	for i := range 2 {
@@ -128,30 +128,30 @@ func TestStarsNamesBeginOnOneLine(t *testing.T) {
 	for _, width := range []int{390, 1280} {
 		ctx := window(t, width, 900)
 		do(t, ctx,
-			visit(p, "/stars?star=s1&lang=en"), watching,
-			becomes(starts(fmt.Sprintf(named, "fans-today")), "1"),
+			visit(p, "/show/gift/s1?lang=en"), watching,
+			becomes(starts(fmt.Sprintf(named, "fans")), "1"),
 			becomes(starts(`[document.querySelector('#star-name'), document.querySelector('.standing')]`), "1"),
 		)
 		if width > 992 {
 			give(p, "s1", "u1", 1)
 			give(p, "s1", "u2", 1)
-			do(t, ctx, becomes(starts(fmt.Sprintf(named, "stars")), "1"), becomes(starts(`page.all('.feed-user')`), "1"))
+			do(t, ctx, becomes(starts(fmt.Sprintf(named, "star-board")), "1"), becomes(starts(`page.all('.feed-fan')`), "1"))
 		}
 	}
 }
 
 // Names of members that have no profile cost no request that fails.
-func TestStarsNamesCostNoFailedRequest(t *testing.T) {
+func TestShowNamesCostNoFailedRequest(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	setName(p, "user", "u1", "Uma")
 	ctx := window(t, 1280, 900)
-	do(t, ctx, visit(p, "/stars?star=s9&me=mochi&lang=en"), watching)
+	do(t, ctx, visit(p, "/show/gift/s9?me=mochi&lang=en"), watching)
 	for i := range 4 {
 		give(p, "s9", fmt.Sprint("u", i), 1)
 	}
 	do(t, ctx,
-		becomes(`page.all('.feed-user').map(user => user.textContent).sort().join()`, "Uma,u0,u2,u3"),
+		becomes(`page.all('.feed-fan').map(user => user.textContent).sort().join()`, "Uma,u0,u2,u3"),
 		becomes(`performance.getEntriesByType('resource').filter(({responseStatus}) => responseStatus >= 400).map(({name}) => name).join()`, ""),
 	)
 }

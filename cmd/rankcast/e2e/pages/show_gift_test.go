@@ -22,7 +22,7 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-const tenFlowers = `[data-flowers="10"]`
+const tenFlowers = `[data-amount="10"]`
 
 // tapTwice taps on the button for ten flowers.
 var tapTwice = chromedp.Steps(click(tenFlowers), click(tenFlowers))
@@ -40,27 +40,27 @@ func awaitScore(p *e2etest.Process, star string, flowers int) {
 
 // Twenty quick taps count twenty times, as one event; the button says so at once. On a phone, the thanks soon make way for the
 // viewer's goal.
-func TestStarsGiftCountsEveryTap(t *testing.T) {
+func TestShowGiftCountsEveryTap(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	d := startDoorman(t, p)
 	ctx := window(t, 390, 844)
 	do(t, ctx,
-		chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+		chromedp.Navigate(d.URL+"/show/gift/s17?me=mochi&lang=en"), watching, boundsKnown,
 		// The thanks end when the test says so.
 		script(`globalThis.end = null;
 			globalThis.setTimeout = (real => (run, ms, ...more) => ms === 3e3 ? (end = run, 0) : real(run, ms, ...more))(setTimeout)`),
 		script(`for (let i = 1; i <= 20; i++) document.querySelector('`+tenFlowers+`').click()`),
 		becomes(taps, "×20"),
-		becomes(textOf("#gift-note"), "Thank you! 200 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		becomes(textOf("#gift-note"), "Thank you! 200 for s17: you are No. 1 now."), becomes(taps, ""),
 		becomes(`page.feedOf()`, "mochi s17 200"),
 		// Each size and each star has a gift of its own. The thanks stay meanwhile, and grow.
 		script(`globalThis.notes = [];
 			new MutationObserver(() => notes.push(document.querySelector('#gift-note').textContent.match(/\d+|$/)[0]))
 				.observe(document.querySelector('#gift-note'), {childList: true, characterData: true, subtree: true})`),
-		script(`for (const size of [1, 10, 1]) document.querySelector('[data-flowers="' + size + '"]').click()`),
-		becomes(`page.fields('fans-today')`, "1 mochi 212"),
-		becomes(textOf("#gift-note"), "Thank you! 212 flowers for s17: you are No. 1 among today’s fans."),
+		script(`for (const size of [1, 10, 1]) document.querySelector('[data-amount="' + size + '"]').click()`),
+		becomes(`page.fields('fans')`, "1 mochi 212"),
+		becomes(textOf("#gift-note"), "Thank you! 212 for s17: you are No. 1 now."),
 		holds(`notes.every((n, i) => Number(n) > (notes[i - 1] ?? 200))`),
 		becomes(`getComputedStyle(document.querySelector('#viewer')).visibility`, "hidden"),
 		script(`end()`), becomes(`getComputedStyle(document.querySelector('#viewer')).visibility`, "visible"),
@@ -75,67 +75,71 @@ func TestStarsGiftCountsEveryTap(t *testing.T) {
 const unanswered = `Object.values(sessionStorage).join() || '[]'`
 
 // boundsKnown waits until the page knows the bounds of the event.
-var boundsKnown = holds(`page.answered('/v1/events')`)
+var boundsKnown = holds(`page.answered('/v1/events/gift')`)
 
-// An event that bounds its flowers gets as many events as the taps need; a pause of a viewer who goes on tapping ends a gift.
-func TestStarsGiftKeepsWithinTheBound(t *testing.T) {
+// An event that bounds its amounts gets as many events as the taps need; a pause of a viewer who goes on tapping ends a gift.
+func TestShowGiftKeepsWithinTheBound(t *testing.T) {
 	t.Parallel()
-	for bound, want := range map[int][]int{99: {99, 99, 90, 10}, 50: {50, 49, 50, 49, 50, 50}} {
+	for bound, c := range map[int]struct {
+		largest, sum int
+		want         []int
+	}{99: {99, 298, []int{99, 99, 90, 10}}, 50: {49, 198, []int{49, 49, 50, 50}}} {
 		p := e2etest.LaunchBoards(t, strings.Replace(starFlowers, "  gift:\n",
-			fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d}}\n", bound), 1))
+			fmt.Sprintf("  gift:\n    fields: {flowers: {min: 1, max: %d, choices: [10, %d]}}\n", bound, c.largest), 1))
 		d := startDoorman(t, p)
 		ctx := window(t, 390, 844)
 		do(t, ctx,
-			chromedp.Navigate(d.URL+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
-			script(`for (const size of [99, 99, ...Array(10).fill(10)]) document.querySelector('[data-flowers="' + size + '"]').click()`),
-			becomes(`page.fields('fans-today')`, "1 mochi 298"), becomes(unanswered, "[]"),
+			chromedp.Navigate(d.URL+"/show/gift/s17?me=mochi&lang=en"), watching, boundsKnown,
+			script(fmt.Sprintf(`for (const amount of [%[1]d, %[1]d, ...Array(10).fill(10)])
+				document.querySelector('[data-amount="' + amount + '"]').click()`, c.largest)),
+			becomes(`page.fields('fans')`, fmt.Sprint("1 mochi ", c.sum)), becomes(unanswered, "[]"),
 		)
 		_, _, sent := d.all()
-		var flowers []int
+		var amounts []int
 		for _, message := range sent {
 			var frame struct{ Data struct{ Flowers int } }
 			require.NoError(t, json.Unmarshal([]byte(message), &frame))
-			flowers = append(flowers, frame.Data.Flowers)
+			amounts = append(amounts, frame.Data.Flowers)
 		}
-		require.ElementsMatch(t, want, flowers)
-		require.Equal(t, 298, scoreOf(p, "stars", "s17"))
+		require.ElementsMatch(t, c.want, amounts)
+		require.Equal(t, c.sum, scoreOf(p, "stars", "s17"))
 	}
 }
 
 // The network drops while a gift is on its way: it counts once, and so do the taps that follow meanwhile.
-func TestStarsGiftCountsOnce(t *testing.T) {
+func TestShowGiftCountsOnce(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	g, ctx := silentStar(t, p, 1280, 900)
 	do(t, ctx, tapTwice, becomes(taps, "×2"))
 	awaitScore(p, "s17", 20)
 	g.shut.Store(true)
 	g.cut()
 	do(t, ctx,
-		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
+		becomes(textOf("#gift-note"), "Waiting for the server. What you have sent goes out as soon as it is back."),
 		becomes(taps, "×2"), click(tenFlowers), becomes(taps, "×3"),
 	)
 	g.shut.Store(false)
 	do(t, ctx,
-		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
-		becomes(textOf(".star-head"), "S s17 No. 1 30 flowers this week Leads the week"),
-		becomes(`page.fields('fans-today')`, "1 mochi 30"), becomes(petals, "0"), // they are gone once they have arrived
+		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 now."), becomes(taps, ""),
+		becomes(textOf(".star-head"), "S s17 No. 1 30 In the lead"),
+		becomes(`page.fields('fans')`, "1 mochi 30"), becomes(petals, "0"), // they are gone once they have arrived
 		becomes(unanswered, "[]"), becomes(`stays`, "yes"),
 	)
 	require.Equal(t, 30, scoreOf(p, "fans:s17", "mochi"))
 }
 
 // The page is loaded anew, or closed, while one gift is unanswered and another one gathers taps: all of them count once.
-func TestStarsGiftSurvivesReload(t *testing.T) {
+func TestShowGiftSurvivesReload(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	g, ctx := silentStar(t, p, 1280, 900)
 	do(t, ctx, click(tenFlowers), becomes(taps, "×1"))
 	awaitScore(p, "s17", 10)
 	g.shut.Store(true)
 	g.cut()
 	do(t, ctx,
-		becomes(`page.state('stars')`, "away"),
+		becomes(`page.state('star-board')`, "away"),
 		// A pause does not end: the gift gathers taps until the page ends.
 		script(`globalThis.setTimeout = (real => (run, ms, ...more) => ms === 300 ? 0 : real(run, ms, ...more))(setTimeout)`),
 		tapTwice, becomes(taps, "×3"),
@@ -144,19 +148,19 @@ func TestStarsGiftSurvivesReload(t *testing.T) {
 	do(t, ctx, chromedp.Navigate("about:blank"))
 	g.shut.Store(false)
 	do(t, ctx,
-		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"),
-		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
+		chromedp.Navigate("http://"+g.addr+"/show/gift/s17?me=mochi&lang=en"),
+		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 now."), becomes(taps, ""),
 		becomes(unanswered, "[]"),
 	)
 	require.Equal(t, 30, scoreOf(p, "stars", "s17"))
 }
 
 // A gift that still gathers taps goes out when its page goes.
-func TestStarsGiftGoesOutWithItsPage(t *testing.T) {
+func TestShowGiftGoesOutWithItsPage(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	ctx := window(t, 390, 844)
-	do(t, ctx, visit(p, "/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown,
+	do(t, ctx, visit(p, "/show/gift/s17?me=mochi&lang=en"), watching, boundsKnown,
 		script(`globalThis.setTimeout = (real => (run, ms, ...more) => ms === 300 ? 0 : real(run, ms, ...more))(setTimeout)`),
 		tapTwice, becomes(taps, "×2"),
 		chromedp.Navigate("about:blank"),
@@ -165,7 +169,7 @@ func TestStarsGiftGoesOutWithItsPage(t *testing.T) {
 }
 
 // The server dies with a gift on its way, and taps follow: once it is back, all of them count, each once.
-func TestStarsGiftOutlivesTheServer(t *testing.T) {
+func TestShowGiftOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	args := []string{"--redis", r.URL(), "--boards", e2etest.Write(t, "stars.yaml", starFlowers)}
@@ -177,26 +181,26 @@ func TestStarsGiftOutlivesTheServer(t *testing.T) {
 	const card = `getComputedStyle(document.querySelector('.star-head')).filter`
 	do(t, ctx,
 		becomes(card, "grayscale(1)"), tapTwice, becomes(taps, "×3"),
-		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
+		becomes(textOf("#gift-note"), "Waiting for the server. What you have sent goes out as soon as it is back."),
 	)
 	p = e2etest.Launch(t, append(args, "--addr", p.Addr)...)
 	do(t, ctx,
-		becomes(textOf("#gift-note"), "Thank you! 30 flowers for s17: you are No. 1 among today’s fans."), becomes(taps, ""),
-		becomes(textOf(".star-head"), "S s17 No. 1 30 flowers this week Leads the week"), becomes(card, "none"), becomes(`stays`, "yes"),
+		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 now."), becomes(taps, ""),
+		becomes(textOf(".star-head"), "S s17 No. 1 30 In the lead"), becomes(card, "none"), becomes(`stays`, "yes"),
 	)
 	require.Equal(t, 30, scoreOf(p, "fans:s17", "mochi"))
 }
 
 // A first gift asks for a nickname, by keyboard too, and then goes out; without a nickname it does not.
-func TestStarsGiftAsksForANickname(t *testing.T) {
+func TestShowGiftAsksForANickname(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	ctx := window(t, 390, 844)
-	const dialog = `document.querySelector('dialog').open + ' ' + (document.activeElement.id || document.activeElement.dataset.flowers)`
+	const dialog = `document.querySelector('dialog').open + ' ' + (document.activeElement.id || document.activeElement.dataset.amount)`
 	do(t, ctx,
-		visit(p, "/stars?star=s17&lang=en"), watching, boundsKnown,
+		visit(p, "/show/gift/s17?lang=en"), watching, boundsKnown,
 		script(`document.querySelector('`+tenFlowers+`').focus()`), chromedp.KeyEvent("\r"),
-		becomes(dialog, "true me"), becomes(taps, "×1"), becomes(`document.querySelector('#nickname-done').textContent`, "Send 10 flowers"),
+		becomes(dialog, "true me"), becomes(taps, "×1"), becomes(`document.querySelector('#nickname-done').textContent`, "Send 10"),
 		chromedp.KeyEvent(kb.Escape), becomes(dialog, "false 10"), becomes(taps, ""),
 		click(tenFlowers), becomes(dialog, "true me"),
 		chromedp.KeyEvent("\r"), becomes(textOf("#me-problem"), "Type a nickname first."),
@@ -206,39 +210,39 @@ func TestStarsGiftAsksForANickname(t *testing.T) {
 		becomes(`document.querySelector('#me').value.length + ''`, "128"),
 		script(`document.querySelector('#me').select()`), chromedp.KeyEvent("小 mochi\r"),
 		becomes(dialog, "false 10"), becomes(viewerName, "小 mochi"), becomes(stored, "小 mochi"),
-		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
+		becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 1 now."),
 		// The next one goes out at once.
-		click(tenFlowers), becomes(`page.fields('fans-today')`, "1 小 mochi 20"), becomes(dialog, "false 10"),
+		click(tenFlowers), becomes(`page.fields('fans')`, "1 小 mochi 20"), becomes(dialog, "false 10"),
 	)
 	require.Equal(t, 20, scoreOf(p, "stars", "s17"))
 }
 
 // Where sockets may send nothing there is no button, and one that was there says why.
-func TestStarsWithoutSocketWrites(t *testing.T) {
+func TestShowWithoutSocketWrites(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	ctx := window(t, 1280, 900)
-	do(t, ctx, visit(p, "/stars?star=s17&me=mochi&lang=en"), watching)
+	do(t, ctx, visit(p, "/show/gift/s17?me=mochi&lang=en"), watching)
 	p.Kill()
-	do(t, ctx, becomes(`page.state('stars')`, "away"))
-	p = launchStars(t, "--addr", p.Addr, "--no-socket-writes")
+	do(t, ctx, becomes(`page.state('star-board')`, "away"))
+	p = launchShow(t, "--addr", p.Addr, "--no-socket-writes")
 	do(t, ctx,
-		click(`[data-flowers="1"]`),
-		becomes(textOf("#gift-note"), "This server takes no flowers from pages. They were not sent."),
+		click(`[data-amount="1"]`),
+		becomes(textOf("#gift-note"), "This server takes nothing from pages. It was not sent."),
 		becomes(`stays`, "yes"),
 	)
 	give(p, "s17", "mochi", 3)
 	do(t, ctx,
-		visit(p, "/stars?star=s17&me=mochi&lang=en"), watching,
-		becomes(`page.fields('fans-today')`, "1 mochi 3"),
+		visit(p, "/show/gift/s17?me=mochi&lang=en"), watching,
+		becomes(`page.fields('fans')`, "1 mochi 3"),
 		becomes(`page.count('.size')`, "0"),
 	)
 }
 
 // With sound, a gift that the server has taken has a tone of its own.
-func TestStarsGiftHasATone(t *testing.T) {
+func TestShowGiftHasATone(t *testing.T) {
 	t.Parallel()
-	p := launchStars(t)
+	p := launchShow(t)
 	give(p, "s1", "u1", 90)
 	give(p, "s17", "u1", 50)
 	give(p, "s17", "mochi", 5) // nobody passes anybody
@@ -249,11 +253,11 @@ func TestStarsGiftHasATone(t *testing.T) {
 				played.push(Math.round(this.frequency.value));
 				start.call(this, at);
 			})(OscillatorNode.prototype.start);`),
-		visit(p, "/stars?star=s17&me=mochi&lang=en"), watching,
-		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 2 among today’s fans."),
+		visit(p, "/show/gift/s17?me=mochi&lang=en"), watching,
+		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 2 now."),
 		becomes(`played.join()`, ""),
 		script(`document.cookie = 'rankcast-settings=sound=on; Path=/'`), chromedp.Reload(), watching,
-		becomes(textOf(".settings-sound"), "A soft tone for your flowers, for a new leader, and when the star you look at rises"),
+		becomes(textOf(".settings-sound"), "A soft tone for what you send, for a new leader, and when the one you look at rises"),
 		click(tenFlowers), becomes(`played.join()`, "784,1047"),
 	)
 }
@@ -333,7 +337,7 @@ func (g *gate) pump(link *socketLink, to, from net.Conn) {
 func silentStar(t *testing.T, p *e2etest.Process, width, height int) (*gate, context.Context) {
 	g := startGate(t, p.Addr)
 	ctx := window(t, width, height)
-	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching, boundsKnown)
+	do(t, ctx, chromedp.Navigate("http://"+g.addr+"/show/gift/s17?me=mochi&lang=en"), watching, boundsKnown)
 	g.silence()
 	return g, ctx
 }
@@ -358,7 +362,7 @@ func (g *gate) cut() {
 }
 
 // Each tap counts once, whatever fails meanwhile.
-func TestStarsGiftSenderCountsEachTapOnce(t *testing.T) {
+func TestShowGiftSenderCountsEachTapOnce(t *testing.T) {
 	t.Parallel()
 	giftSenderCountsEachTapOnce(t, 6)
 }

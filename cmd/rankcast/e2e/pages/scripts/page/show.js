@@ -2,7 +2,7 @@ Object.assign(page, {
 	// Where the portrait and the score of each of the first five are.
 	podiumPlaces: () =>
 		(() => {
-			const board = document.querySelector('#stars'),
+			const board = document.querySelector('#star-board'),
 				first = board.shadowRoot === null;
 			const rows = [
 				...(first ? board.querySelectorAll('tbody tr') : board.shadowRoot.querySelectorAll('[data-member]')),
@@ -20,7 +20,7 @@ Object.assign(page, {
 	// Whether what a score gained lies within its row, which cuts off all else.
 	gainIsInItsRow: () =>
 		(() => {
-			const row = page.root('stars').querySelector('[data-podium]:has([data-gain])'),
+			const row = page.root('star-board').querySelector('[data-podium]:has([data-gain])'),
 				score = row?.querySelector('[data-gain]');
 			if (!score) return 'none';
 			const within = row.getBoundingClientRect(),
@@ -41,7 +41,7 @@ Object.assign(page, {
 		page
 			.all('.feed-line')
 			.map(line =>
-				['user', 'star', 'count', 'number']
+				['fan', 'star', 'number', 'count']
 					.map(part => line.querySelector('.feed-' + part))
 					.filter(part => part.checkVisibility())
 					.map(part => part.textContent)
