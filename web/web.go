@@ -7,8 +7,8 @@
 //     as browsers load them; dist/docs/ has the body of each page of the documentation, the list of the pages in the order of the menu, and
 //     the index of the search.
 //   - pages/ holds the web manifest and templates of html/template: dashboard.html, story.html, member.html, overlay.html, embed.html,
-//     stars.html, tv.html, console.html, reveal.html, missing.html (the answer to a path without a page) and shared.html (blocks that the
-//     others use). A template gets .Lang ("en" or "zh") and .LangTag for <html lang>;
+//     show.html, tv.html, builder.html, console.html, reveal.html, missing.html (the answer to a path without a page) and shared.html
+//     (blocks that the others use). A template gets .Lang ("en" or "zh") and .LangTag for <html lang>;
 //     .Root, a relative path to the server's root, and .Home, the path of the dashboard;
 //     and {{text "key"}}; and, but in a frame, an overlay or a wall, .Settings (what the reader has chosen
 //     in the menu of settings). missing.html also gets .Board, the name of a board that does not
@@ -27,7 +27,7 @@
 //     {placeholders}; a text with a number has a key for each plural form, members_one and
 //     members_other. All languages have the same keys.
 //   - assets/ holds the scripts and styles of the pages: shared/ what several pages use,
-//     and console/, dashboard/, docs/, embed/, member/, missing/, overlay/, reveal/, stars/, story/ and tv/ what one page uses;
+//     and builder/, console/, dashboard/, docs/, embed/, member/, missing/, overlay/, reveal/, show/, story/ and tv/ what one page uses;
 //     reveal/ uses what console/ has for operators, too, and tv/ the chart of story/. The script of a page is
 //     assets/PAGE/PAGE.js; it imports the page's other modules, and those the shared ones
 //     and the kit. console.js loads the module of a view, such as boards.js, when the operator opens the view. The texts of

@@ -147,7 +147,7 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 // boardPage fills the page of one board.
 func (f *filler) boardPage() {
 	v := f.first(f.board)
-	f.page.Shows = f.showLinks()
+	f.page.Shows = f.showLinks("", "")
 	v.Definitions = f.site.reader.definitions(f.ctx)
 	v.Me = f.me("me")
 	v.MeName = v.Me

@@ -31,6 +31,9 @@ func (f *filler) memberPage() {
 			HasHistory: d.History > 0,
 		})
 	}
+	if !m.missing {
+		view.Shows = f.showLinks(f.kind, f.member)
+	}
 	// As render in web/assets/member/member.js: charts beside charts.
 	slices.SortStableFunc(view.Boards, func(a, b memberBoardView) int {
 		switch {

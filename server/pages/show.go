@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v5"
 	"golang.org/x/text/language"
@@ -210,16 +209,16 @@ func labelTag(r *http.Request, page string, labels ...definition.Label) string {
 	return page
 }
 
-// pathOfShow is a link to the page of an event, with the reader's language.
-func (f *filler) pathOfShow(event, star string) string {
-	return f.page.Root + ShowPath(event, star) + queryOf("lang", f.language())
-}
-
-// showLinks are links to the pages of events.
-func (f *filler) showLinks() (links []navLink) {
+// showLinks are links to the pages of events whose stars are of a kind, "" for any, and on them to those of a star, "" for
+// none.
+func (f *filler) showLinks(kind, star string) (links []navLink) {
 	for _, s := range f.site.reader.shows(f.ctx) {
-		title := cmp.Or(s.event.Show.Title.In(f.tag), s.board.Title.In(f.tag), s.board.Name)
-		links = append(links, navLink{Board: s.event.Name, Title: strings.TrimSpace(title), Path: f.pathOfShow(s.event.Name, "")})
+		if kind == "" || kind == s.board.Kind {
+			links = append(links, navLink{
+				Board: s.event.Name, Title: cmp.Or(s.event.Show.Title.In(f.tag), s.board.Title.In(f.tag), s.board.Name),
+				Path: f.page.Root + ShowPath(s.event.Name, star) + queryOf("lang", f.language()),
+			})
+		}
 	}
 	return links
 }

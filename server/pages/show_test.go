@@ -180,6 +180,9 @@ func TestShowsAreLinked(t *testing.T) {
 	require.Empty(t, linked("/"))
 	require.Equal(t, 201, n.Do("PUT", "/v1/events/bouquet", showOf("", `"{n}"`)).Status)
 	require.Equal(t, 201, n.Do("PUT", "/v1/events/rose", strings.Replace(showOf("", `1`), `"show":{`, `"show":{"title":"<b>Roses</b>",`, 1)).Status)
+	require.Equal(t, 201, n.Do("PUT", "/v1/members/idol/ann", `{"name":"Ann"}`).Status)
+	member := n.Do("GET", "/members/idol/ann?lang=en", "").Body
+	require.Contains(t, member, `<a href="../../show/bouquet/ann?lang=en" dir="auto">Idols</a>`, "the pages of the star")
 	for path, root := range map[string]string{"/?lang=en": "./", "/boards/idols?lang=en": "../", "/boards/fans-of:%7Bidol%7D?lang=en": "../"} {
 		redistest.Eventually(t, "a page of the next second", func() error {
 			want := []string{root + "show/bouquet?lang=en Idols", root + "show/rose?lang=en <b>Roses</b>"}

@@ -94,6 +94,7 @@ type memberView struct {
 	Member   string
 	Portrait portraitView
 	Boards   []memberBoardView
+	Shows    []navLink // its pages as a star
 }
 
 // memberBoardView is the place of a member on a board.

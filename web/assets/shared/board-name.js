@@ -3,7 +3,7 @@
 /**
  * Names of boards: `base[:part…][@period]`, such as `stars`, `fans:s17` and `fans:s17@2026-W46`.
  * The definition of a family has placeholders for the parts: `fans:{star}`. The dashboard and the
- * star-flower page use these functions.
+ * page of an event use these functions.
  */
 
 import { textIn } from '../../kit/format.js';

@@ -2,7 +2,7 @@
 
 /**
  * The rules for a member's id: 1 to 128 bytes of UTF-8 without control characters. The dashboard
- * and the star-flower page check with it what a reader types or a URL holds.
+ * and the page of an event check with it what a reader types or a URL holds.
  */
 
 import { setAttribute, setText } from './dom.js';

@@ -2,7 +2,7 @@
 
 /**
  * The member that stands for the reader, kept on this device: the one that a board's page follows, and the viewer of the
- * star-flower page. Where the storage is not allowed, only the URL holds it.
+ * page of an event. Where the storage is not allowed, only the URL holds it.
  */
 
 import { ROOT } from './links.js';
