@@ -179,7 +179,8 @@ func TestShowsAreLinked(t *testing.T) {
 	}
 	require.Empty(t, linked("/"))
 	require.Equal(t, 201, n.Do("PUT", "/v1/events/bouquet", showOf("", `"{n}"`)).Status)
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/rose", strings.Replace(showOf("", `1`), `"show":{`, `"show":{"title":"<b>Roses</b>",`, 1)).Status)
+	roses := strings.Replace(showOf("", `1`), `"show":{`, `"show":{"title":"<b>Roses</b>",`, 1)
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/rose", roses).Status)
 	require.Equal(t, 201, n.Do("PUT", "/v1/members/idol/ann", `{"name":"Ann"}`).Status)
 	member := n.Do("GET", "/members/idol/ann?lang=en", "").Body
 	require.Contains(t, member, `<a href="../../show/bouquet/ann?lang=en" dir="auto">Idols</a>`, "the pages of the star")

@@ -152,7 +152,10 @@ function newGiftButtons() {
   });
 }
 
-/** @returns {{ star: string, me: string, goal: string }} what the URL asks for; star '': all stars; me: the token's viewer, if there is one */
+/**
+ * @returns {{ star: string, me: string, goal: string }} what the URL asks for; star '': all stars; me: the token's viewer, if
+ * there is one
+ */
 function readURL() {
   const query = new URLSearchParams(location.search);
   return { star: readPath(location.pathname).star, me: knownViewer || (query.get('me') ?? ''), goal: query.get('goal') ?? '' };

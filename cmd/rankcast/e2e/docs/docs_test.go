@@ -246,7 +246,7 @@ func (p *docPage) check(b block) {
 		for _, other := range file.Boards {
 			if board.Name == other.Name {
 				if board.Title == nil { // an example need not name it
-					other.Title = nil
+					other.Title, other.Description = nil, nil
 				}
 				require.Equal(p.t, other, board, "%s: %s has another definition than in the boards file of the examples", b, board.Name)
 			}

@@ -30,28 +30,28 @@ func TestShowRemembersTheViewer(t *testing.T) {
 	}
 	do(t, ctx,
 		visit(p, "/show/gift?lang=en"), watching,
-		becomes(`page.fields('star-board')`, "1 s1 30 | 2 s2 10 to next 20"), tap("s1"), becomes(`location.pathname + location.search`, "/show/gift/s1?lang=en"),
+		becomes(`page.fields('star-board')`, "1 s1 30 | 2 s2 10 to next 20"), tap("s1"), becomes(address, "/show/gift/s1?lang=en"),
 		becomes(viewerName, "Set a nickname"), click("#viewer"), becomes(`page.focus()`, "me"),
-		typeInto("#me", "mochi\r"), becomes(`location.pathname + location.search`, "/show/gift/s1?me=mochi&lang=en"), becomes(stored, "mochi"),
+		typeInto("#me", "mochi\r"), becomes(address, "/show/gift/s1?me=mochi&lang=en"), becomes(stored, "mochi"),
 		becomes(`page.focus()`, "viewer"),
 		// The page made this link before the viewer typed the nickname.
-		tap("s2"), becomes(`location.pathname + location.search`, "/show/gift/s2?me=mochi&lang=en"), becomes(viewerName, "mochi"),
-		script(`history.go(-2)`), becomes(`location.pathname + location.search`, "/show/gift?me=mochi&lang=en"), becomes(stored, "mochi"),
-		script(`history.forward()`), becomes(`location.pathname + location.search`, "/show/gift/s1?me=mochi&lang=en"), becomes(viewerName, "mochi"),
+		tap("s2"), becomes(address, "/show/gift/s2?me=mochi&lang=en"), becomes(viewerName, "mochi"),
+		script(`history.go(-2)`), becomes(address, "/show/gift?me=mochi&lang=en"), becomes(stored, "mochi"),
+		script(`history.forward()`), becomes(address, "/show/gift/s1?me=mochi&lang=en"), becomes(viewerName, "mochi"),
 		becomes(`document.querySelector('#fans').getAttribute('me')`, "mochi"), becomes(`stays`, "yes"),
 
 		// A shared link shows the page as its sender saw it. The device still remembers this viewer.
 		visit(p, "/show/gift/s2?me=taro&lang=en"), watching,
 		becomes(viewerName, "taro"), becomes(stored, "mochi"),
-		script(`document.querySelector('#back').click()`), becomes(`location.pathname + location.search`, "/show/gift?me=taro&lang=en"), becomes(stored, "mochi"),
-		visit(p, "/show/gift/s1?lang=en"), becomes(`location.pathname + location.search`, "/show/gift/s1?me=mochi&lang=en"),
+		script(`document.querySelector('#back').click()`), becomes(address, "/show/gift?me=taro&lang=en"), becomes(stored, "mochi"),
+		visit(p, "/show/gift/s1?lang=en"), becomes(address, "/show/gift/s1?me=mochi&lang=en"),
 		becomes(viewerName, "mochi"),
 
 		// The viewer takes the nickname of the link, and then none.
 		visit(p, "/show/gift/s2?me=taro&lang=en"), watching,
 		click("#viewer"), becomes(`document.querySelector('#me').value`, "taro"), click("#nickname-done"), becomes(stored, "taro"),
 		click("#viewer"), script(`document.querySelector('#me').value = ''`), click("#nickname-done"),
-		becomes(`location.pathname + location.search`, "/show/gift/s2?lang=en"), becomes(stored, ""),
+		becomes(address, "/show/gift/s2?lang=en"), becomes(stored, ""),
 	)
 }
 

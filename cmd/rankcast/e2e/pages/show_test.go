@@ -65,6 +65,14 @@ func setName(p *e2etest.Process, kind, member, name string) {
 // taps is an expression for the taps on the button for ten flowers that no answer has come for.
 const taps = `document.querySelector('[data-amount="10"] .size-taps').textContent`
 
+// address is an expression for what the page is about, as its address says it.
+const address = `location.pathname + location.search`
+
+// sees is an expression for which of these elements are visible.
+func sees(selectors ...string) string {
+	return fmt.Sprintf(`%q.split(' ').map(part => document.querySelector(part).checkVisibility()).join()`, strings.Join(selectors, " "))
+}
+
 // watching waits until the page watches its boards and the feed: what was asked before a ping is answered before it.
 var watching = chromedp.Steps(
 	script(`var ponged = '', stays = 'yes';
@@ -96,7 +104,7 @@ func TestShowMoves(t *testing.T) {
 		// By the keyboard.
 		script(`page.root('star-board').querySelectorAll('a')[1].focus()`),
 		chromedp.KeyEvent("\r"),
-		becomes(`location.pathname + location.search`, "/show/gift/s3?me=u2&lang=en"),
+		becomes(address, "/show/gift/s3?me=u2&lang=en"),
 		becomes(textOf(".star-head"), "S s3 No. 2 25 5 to No. 1, Ann"),
 		becomes(`page.fields('fans')`, "1 u2 15 | 2 u1 10"),
 		becomes(`page.fields('recent')`, "1 u2 15 | 2 u1 10"),
@@ -112,19 +120,19 @@ func TestShowMoves(t *testing.T) {
 		becomes(textOf(".star-head"), "S s3 No. 1 125 95 ahead of Ann"),
 		becomes(`page.fields('fans')`, "1 u1 110 | 2 u2 95 to next 15"),
 		script(`history.back()`),
-		becomes(`location.pathname + location.search`, "/show/gift?me=u2&lang=en"), becomes(`document.title`, "Star flowers · Rankcast"), becomes(`page.focus()`, "link"),
+		becomes(address, "/show/gift?me=u2&lang=en"), becomes(`document.title`, "Star flowers · Rankcast"), becomes(`page.focus()`, "link"),
 		becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
 		script(`history.forward()`),
 		becomes(`page.focus()`, "star-name"), becomes(textOf("#star-name"), "s3"),
 		click("#back"),
-		becomes(`location.pathname + location.search`, "/show/gift?me=u2&lang=en"), becomes(`stays`, "yes"),
+		becomes(address, "/show/gift?me=u2&lang=en"), becomes(`stays`, "yes"),
 		// Nobody has sent flowers to this one.
 		visit(p, "/show/gift/s9?lang=en"),
 		becomes(textOf(".star-head"), "S s9 Nothing yet."), becomes(textOf("#gift-title"), "Send"),
 		// An id that no star can have gets no buttons.
 		visit(p, "/show/gift/s%2F9?lang=en"),
 		becomes(textOf(".star-head"), "S s/9 Nobody can have this id."), becomes(textOf("#gift-title"), "Your place"),
-		becomes(`['.sizes', '#fans-panel', '#recent-panel'].map(part => document.querySelector(part).checkVisibility()).join()`, "false,false,false"),
+		becomes(sees(".sizes", "#fans-panel", "#recent-panel"), "false,false,false"),
 	)
 }
 
@@ -170,14 +178,15 @@ events:
 		click(`[data-amount="10"]`),
 		becomes(textOf("#gift-note"), "Thank you! 10 for bo: you are No. 2 now."),
 		becomes(`page.feedOf()`, "mochi bo 10 | uma ann 1"),
-		becomes(`page.fields('star-board')`, "1 ann 31 | 2 bo 1 to next 30"), becomes(`page.fields('recent')`, "1 uma 20 | 2 mochi 10 to next 10"),
+		becomes(`page.fields('star-board')`, "1 ann 31 | 2 bo 1 to next 30"),
+		becomes(`page.fields('recent')`, "1 uma 20 | 2 mochi 10 to next 10"),
 	)
 	require.Zero(t, scoreOf(p, "city", "bo"))
 	// A show without boards of fans.
 	require.Equal(t, 200, p.Submit("/v1/events/z", `{"idol":"bo"}`).Status)
 	do(t, ctx, chromedp.Navigate("about:blank"),
 		visit(p, "/show/z/bo?me=mochi&lang=en"), watching, becomes(`page.fields('star-board')`, "1 bo 1"),
-		becomes(`['#fans-panel', '#recent-panel', '.sizes'].map(part => document.querySelector(part).checkVisibility()).join()`, "false,false,false"),
+		becomes(sees(".sizes", "#fans-panel", "#recent-panel"), "false,false,false"),
 	)
 }
 
@@ -304,7 +313,7 @@ func TestShowNeedsAnEvent(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {stars: {}, other: {}, "fans:{star}": {}}`)
 	ctx := window(t, 1280, 900)
-	const visible = `['#standings', '#feed', '#fans-panel', '.sizes'].map(part => document.querySelector(part).checkVisibility()).join()`
+	visible := sees("#standings", "#feed", "#fans-panel", ".sizes")
 	do(t, ctx,
 		visit(p, "/stars?lang=en"),
 		becomes(textOf("main"), "There is no such page An event gets a page by “show” in its definition, and this server has no such event "+
@@ -319,7 +328,7 @@ func TestShowNeedsAnEvent(t *testing.T) {
 	p.Answers(201, "PUT", "/v1/events/gift", gift)
 	do(t, ctx,
 		visit(p, "/stars?star=s17&me=mochi&lang=en"), watching, becomes(visible, "true,true,true,true"),
-		becomes(`location.pathname + location.search`, "/show/gift/s17?lang=en&me=mochi"),
+		becomes(address, "/show/gift/s17?lang=en&me=mochi"),
 	)
 	p.Answers(204, "DELETE", "/v1/events/gift", "")
 	do(t, ctx,

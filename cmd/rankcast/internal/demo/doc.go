@@ -1,5 +1,5 @@
 // Package demo is what `rankcast serve --demo` shows: the boards of the example, which are
-// those of a star-flower page and of a game, and traffic that a live page might have.
+// those of a show and of a game, and traffic that a live page might have.
 //
 // A star gets flowers from viewers; a gift is a number of flowers from one viewer to one
 // star, sent as the event "gift". Define adds the boards, the event and the profiles.
