@@ -46,12 +46,14 @@ func TestStarsLeadToTheFirstShow(t *testing.T) {
 	require.Contains(t, none.Body, "rankcast example boards")
 	servertest.RequireProblem(t, n.Do("GET", "/stars", ""), 404, "not_found", "")
 
-	require.Equal(t, 201, n.Do("PUT", "/v1/events/z", `{"show":{"board":"city"},"updates":[{"board":"city","member":"{x}","score":1}]}`).Status)
+	later := `{"show":{"board":"city"},"updates":[{"board":"city","member":"{x}","score":1}]}`
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/z", later).Status)
 	require.Equal(t, 201, n.Do("PUT", "/v1/events/bouquet", showOf("", `"{n}"`)).Status)
 	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for query, want := range map[string]string{
 		"": "./show/bouquet", "?star=ann&me=mochi&goal=5": "./show/bouquet/ann?goal=5&me=mochi", "?star=": "./show/bouquet",
-		"?star=a%2F..%2F%2Fb&lang=ja": "./show/bouquet/a%2F..%2F%2Fb?lang=ja", "?star=http://evil.example/": "./show/bouquet/http:%2F%2Fevil.example%2F",
+		"?star=a%2F..%2F%2Fb&lang=ja": "./show/bouquet/a%2F..%2F%2Fb?lang=ja",
+		"?star=http://evil.example/":  "./show/bouquet/http:%2F%2Fevil.example%2F",
 	} {
 		res, err := stay.Get("http://" + n.Addr + "/stars" + query)
 		require.NoError(t, err)

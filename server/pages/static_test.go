@@ -145,7 +145,8 @@ func TestSiteCanBeInstalled(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
 	links := regexp.MustCompile(`<link rel="(?:manifest|apple-touch-icon)" href="([^"]+)">`)
-	for _, path := range []string{"/", "/boards/stars", "/boards/stars/story", "/show/gift", "/docs/start", "/overlay/stars", "/no/such/page"} {
+	for _, path := range []string{"/", "/boards/stars", "/boards/stars/story", "/show/gift", "/docs/start", "/overlay/stars",
+		"/no/such/page"} {
 		page := n.Do("GET", path, "", "Accept", "text/html")
 		require.Contains(t, page.Header.Get("Content-Security-Policy"), "manifest-src 'self'", path)
 		at, err := url.Parse("https://host/below" + path)
