@@ -25,8 +25,8 @@ func TestEventsOverHTTP(t *testing.T) {
 		}
 		require.Equal(t, 3, strings.Count(n.Do("GET", "/v1/boards/spring", "").Body, `"ends":"2020-06-01T00:00:00.000Z"`), "times have one form")
 		gift := `{"show":{"board":"stars","fans":"fans:{star}","recent":"fans:{star}","title":{"en":"Star flowers"}},"updates":[` +
-			`{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},{"board":"spring",` +
-			`"member":"{user}","score":1}]}`
+			`{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},` +
+			`{"board":"spring","member":"{user}","score":1}]}`
 		require.Equal(t, "unknown_event event", code(n.Do("POST", "/v1/events/gift", `{}`)))
 		require.Equal(t, "invalid_request updates[2].board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "spring", "moons", 1))))
 		require.Equal(t, "invalid_request show.board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "stars", "moons", 1))))

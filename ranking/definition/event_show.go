@@ -12,7 +12,7 @@ type Show struct {
 	Board  string `json:"board"`           // its members are whom the event is for, such as stars: one field of the event is the member
 	Fans   string `json:"fans,omitzero"`   // one board for each of those members: "fans:{star}"; "" for none
 	Recent string `json:"recent,omitzero"` // the same for a short time: "fans3h:{star}"; "" for none
-	Title  Label  `json:"title,omitzero"`  // the heading of the page, and the text of links to it; texts of up to 80 characters. Default: that of Board
+	Title  Label  `json:"title,omitzero"`  // the heading of the page, and the text of links to it; up to 80 characters. Default: that of Board
 }
 
 // ShownField is the field that names a member of Show.Board. The event must be normalized and have a Show.
