@@ -43,7 +43,7 @@ take(new URLSearchParams(location.search));
 loadChoices();
 
 form.addEventListener('input', ({ target }) => {
-  if (target instanceof HTMLInputElement && target.name === 'accent') checkbox('has-accent').checked = true;
+  if (target instanceof HTMLInputElement && target.name === 'accent') input('has-accent').checked = true;
   if (target !== boards) render();
 });
 form.addEventListener('submit', (event) => event.preventDefault());
@@ -83,8 +83,8 @@ function say(words) {
   if (words) noteTimer = setTimeout(() => setText(note, ''), COPIED_MS);
 }
 
-/** @param {string} name */
-function checkbox(name) {
+/** @param {string} name of a field */
+function input(name) {
   return /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
 }
 
@@ -150,11 +150,15 @@ function eventChoice() {
 
 /** Loads what some fields offer: boards, members, and events that count on the board. What cannot be read is not offered. */
 async function loadChoices() {
-  const [all, top, { events }] = await Promise.all([
+  const [{ definition }, all, top, { events }] = await Promise.all([
+    fetchJSON(path).catch(() => ({ definition: {} })),
     fetchJSON('v1/boards').catch(() => ({ boards: [] })),
     fetchJSON(`${path}/top?limit=${SUGGESTED}`).catch(() => ({ top: [] })),
     fetchJSON('v1/events').catch(() => ({ events: [] })),
   ]);
+  const unit = textIn(definition.display?.unit);
+  if (unit) input('unit').placeholder = unit;
+  input('title').placeholder = textIn(definition.title) || board;
   for (const { board: name, title } of all.boards) {
     if (name === board) setText(boards.options[0], textIn(title) || name);
     else if (!name.includes('{')) boards.append(new Option(textIn(title) || name, name));

@@ -41,8 +41,9 @@ const MIN_ROW_HEIGHT = 23;
 const MIN_TALL_ROW_HEIGHT = 37;
 /** That of the bar of the last seconds and of the heads of columns, at the same size. */
 const BAR_HEIGHT = 15;
-/** That of the line of the title. */
+/** Those of the line of the title, and of goals. */
 const TITLE_HEIGHT = 20;
+const GOALS_HEIGHT = 51;
 /** The least height of a stage that has room for it, as in look.css. */
 const LEAST_TITLED = 144;
 /** The card's rank change is as of now, and the time goes on while the rank stays. */
@@ -172,7 +173,8 @@ function fitRows() {
   hasTitle = frame.hasAttribute('data-bar');
   room = frame.dataset.room;
   const { paddingTop, paddingBottom } = getComputedStyle(stage);
-  const bars = (hasBar ? BAR_HEIGHT : 0) + (room ? BAR_HEIGHT : 0) + (hasTitle && stage.clientHeight >= LEAST_TITLED ? TITLE_HEIGHT : 0);
+  const bars = [hasBar && BAR_HEIGHT, room && BAR_HEIGHT, hasTitle && stage.clientHeight >= LEAST_TITLED && TITLE_HEIGHT, me && goal && GOALS_HEIGHT]
+    .reduce((/** @type {number} */ sum, height) => sum + (Number(height) || 0), 0);
   const height = stage.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - bars;
   const own = me ? 1 : 0;
   const fitting = Math.max(1, Math.floor(height / (Number(room) > 2 ? MIN_TALL_ROW_HEIGHT : MIN_ROW_HEIGHT)));

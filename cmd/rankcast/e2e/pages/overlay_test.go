@@ -122,8 +122,8 @@ func TestOverlayFits(t *testing.T) {
 		rows          int
 	}{
 		{"", 200, 120, 5}, {"top=3&theme=light", 200, 120, 3}, {"top=10", 200, 120, 5}, {"top=10&me=m50", 200, 120, 5},
-		{"top=abc", 320, 400, 5}, {"top=0", 320, 400, 1}, {"top=-3", 480, 270, 5}, {"top=10&me=m60", 480, 270, 11},
-		{"top=9999", 1920, 1080, 45}, {"top=10&theme=clear&pace=x", 3840, 2160, 10}, {"top=20&theme=none&mode=none", 1920, 1080, 20},
+		{"top=abc", 320, 400, 5}, {"top=0", 320, 400, 1}, {"top=-3", 480, 270, 5}, {"top=10&me=m60", 480, 270, 10},
+		{"top=9999", 1920, 1080, 44}, {"top=10&theme=clear&pace=x", 3840, 2160, 10}, {"top=20&theme=none&mode=none", 1920, 1080, 20},
 	} {
 		query, err := url.ParseQuery(c.query)
 		require.NoError(t, err)
@@ -204,7 +204,7 @@ func TestOverlayModes(t *testing.T) {
 		chromedp.EmulateViewport(300, 90),
 		overlay(p, "laps", "mode=me&pace=0&me="+url.QueryEscape(name)),
 		becomes(`page.seen()`, "3 "+name+" 1:20.200 0.200 to next"), images,
-		becomes(movement, "–1 min, The same rank as 1 min ago"),
+		becomes(movement, "hidden"),
 		script(`var leads = [], celebration = document.querySelector('#celebration');
 			page.board().addEventListener('new-leader', ({detail}) => leads.push(detail.entry.member,
 				celebration.hidden ? 'in silence' : 'with a crown'))`),
@@ -218,7 +218,7 @@ func TestOverlayModes(t *testing.T) {
 	p.Update("laps", `{"member":"dan","score":78000}`)
 	do(t, ctx, becomes(`page.seen()`, "2 "+name+" 1:19.000 1.000 to next"),
 		becomes(movement, "▲ 11 min, Up 1 in 1 min"),
-		overlay(p, "laps", "mode=me&lang=zh&me=dan"), becomes(`page.seen()`, "1 dan 1:18.000"), becomes(movement, "–1 分钟, 与 1 分钟前名次相同"),
+		overlay(p, "laps", "mode=me&lang=zh&me=dan"), becomes(`page.seen()`, "1 dan 1:18.000"), becomes(movement, "hidden"),
 		overlay(p, "laps", "mode=me&me=nobody"), becomes(`page.seen()`, "nobody has no score yet"), becomes(movement, "hidden"),
 		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`,
 			"This card is about one member: name it in the address with ?me=…"),
@@ -231,7 +231,7 @@ func TestOverlayModes(t *testing.T) {
 				change.update(2, 'one');
 				change.update(1, 'two');
 			})`),
-		becomes(`moved.ariaLabel + ''`, "The same rank as 1 min ago"),
+		becomes(`moved.hidden + ' ' + moved.ariaLabel`, "true Up 3 in 1 min"),
 	)
 }
 
@@ -417,17 +417,20 @@ func TestOverlayNamesWrongParameters(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 3)
 	ctx := window(t, 640, 360)
+	const known = "mode, theme, top, me, pace, lang, scale, place, accent, face, title, unit, ends, avatars, motion, sound, gifts, event, goal"
 	for query, want := range map[string]string{
 		"": "", "mode=list&theme=clear&top=3&me=m02&pace=0&lang=en": "", "layer-name=Board&layer-width=400": "", "top=&mode=": "",
-		"them=dark":  "Unknown parameter them. Known: mode, theme, top, me, pace, lang",
-		"theme=blue": "theme=blue is not valid. Want: dark, light, clear",
-		"top=abc&pace=x&mode=lst": "mode=lst is not valid. Want: list, compact, me\ntop=abc is not valid. Want: 1–100\npace=x " +
+		"them=dark":           "Unknown parameter them. Known: " + known,
+		"theme=blue":          "theme=blue is not valid. Want: dark, light, clear",
+		"accent=red&scale=20": "scale=20 is not valid. Want: 50–300\naccent=red is not valid. Want: ff4081",
+		"goal=5,3&me=m02":     "goal=5,3 is not valid. Want: 500,1000,5000",
+		"top=abc&pace=x&mode=lst": "mode=lst is not valid. Want: list, compact, me, goal\ntop=abc is not valid. Want: 1–100\npace=x " +
 			"is not valid. Want: 0–60000",
 		"top=0":                     "top=0 is not valid. Want: 1–100",
 		"lang=fr":                   "lang=fr is not valid. Want: en, zh",
-		"lang=zh&them=dark":         "未知参数 them。可用：mode, theme, top, me, pace, lang",
-		"%3Cb%3E=1&%3Cb%3E=2":       "Unknown parameter <b>. Known: mode, theme, top, me, pace, lang",
-		"mode=compact&x=":           "Unknown parameter x. Known: mode, theme, top, me, pace, lang",
+		"lang=zh&them=dark":         "未知参数 them。可用：" + known,
+		"%3Cb%3E=1&%3Cb%3E=2":       "Unknown parameter <b>. Known: " + known,
+		"mode=compact&x=":           "Unknown parameter x. Known: " + known,
 		"mode=me&me=m02&theme=blue": "theme=blue is not valid. Want: dark, light, clear",
 	} {
 		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", query),

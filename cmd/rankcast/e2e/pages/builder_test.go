@@ -1,0 +1,239 @@
+//go:build !race
+
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/e2e/e2etest"
+)
+
+// show is a board with a title, members with names that look like markup, and an event that gives them gifts.
+const show = `
+boards:
+  idols: {title: "<b>Idols</b>", kind: idol, period: week, display: {unit: votes}}
+  "fans-of:{idol}": {kind: fan}
+events:
+  bouquet:
+    sender: fan
+    updates:
+      - {board: idols, member: "{idol}", score: "{count}"}
+      - {board: "fans-of:{idol}", member: "{fan}", score: "{count}"}
+`
+
+func launchShow(t *testing.T) *e2etest.Process {
+	p := e2etest.LaunchBoards(t, show)
+	p.Answers(201, "PUT", "/v1/members/idol/i1", `{"name":"<i>Ida</i>"}`)
+	p.Answers(201, "PUT", "/v1/members/fan/f1", `{"name":"<u>Fay</u>"}`)
+	return p
+}
+
+// send sends an event of the show.
+func send(p *e2etest.Process, idol, fan string, count int) {
+	p.Answers(200, "POST", "/v1/events/bouquet", fmt.Sprintf(`{"idol":%q,"fan":%q,"count":%d}`, idol, fan, count))
+}
+
+// The parts of the builder.
+const (
+	builtAddress = `(a => a.href && a.value)(Object.assign(document.querySelector('#address'), {href: '/'}))`
+	framed       = `document.querySelector('#picture iframe:not([data-loading])').contentDocument`
+	inFrame      = `(d => d.documentElement.dataset.theme + ' ' + d.querySelector('#title').textContent + ' '
+		+ [...d.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
+			.map(row => row.textContent.replace(/\s+/g, ' ').trim()).join(' | '))(` + framed + `)`
+)
+
+// choose sets fields of the builder, as a reader does.
+func choose(fields ...string) chromedp.Action[chromedp.Void] {
+	var steps strings.Builder
+	for i := 0; i < len(fields); i += 2 {
+		fmt.Fprintf(&steps, `((field, value) => {
+			if (field instanceof RadioNodeList) field = [...field].find(one => one.value === value);
+			if (/radio|checkbox/.test(field.type)) field.checked = value !== '';
+			else field.value = value;
+			field.dispatchEvent(new Event('input', {bubbles: true}));
+		})(document.querySelector('#options').elements.namedItem(%q), %q);`, fields[i], fields[i+1])
+	}
+	return script(steps.String())
+}
+
+// paste puts an address into the builder's field.
+func paste(address string) chromedp.Action[chromedp.Void] {
+	return script(fmt.Sprintf(`(field => {
+		field.focus();
+		field.value = %q;
+		field.dispatchEvent(new Event('input', {bubbles: true}));
+	})(document.querySelector('#address'))`, address))
+}
+
+// The builder shows the overlay as its form says. Its address holds what is not the default, is read back when it is pasted,
+// and stays with the page. What looks like markup is text.
+func TestBuilderMakesAnOverlay(t *testing.T) {
+	t.Parallel()
+	p := launchShow(t)
+	send(p, "i1", "f1", 30)
+	send(p, "i2", "f1", 20)
+	at := "http://" + p.Addr + "/overlay/idols"
+	ctx := window(t, 1280, 900)
+	do(t, ctx, visit(p, "/boards/idols/overlay"),
+		becomes(builtAddress, at+"?scale=60"), becomes(inFrame, "dark <b>Idols</b> 1 <i>Ida</i> 30 votes | 2 i2 20 votes"),
+		choose("theme", "light", "scale", "100", "top", "1", "title", "Best of <s>all</s>", "unit", "♥", "ends", "off", "place", "bottom-right"),
+		becomes(builtAddress, at+"?theme=light&top=1&place=bottom-right&title=Best+of+%3Cs%3Eall%3C%2Fs%3E&unit=%E2%99%A5&ends=off"),
+		becomes(inFrame, "light Best of <s>all</s> 1 <i>Ida</i> 30 ♥"),
+		// The page keeps it, with the size.
+		holds(`location.search.endsWith('&ends=off&layer-width=1920&layer-height=1080')`),
+		chromedp.Reload(),
+		becomes(inFrame, "light Best of <s>all</s> 1 <i>Ida</i> 30 ♥"),
+		becomes(`[...new FormData(document.querySelector('#options'))].map(([name, value]) => name + '=' + value)
+			.filter(field => /^(theme|top|place|title|unit|ends)=/.test(field)).join(' ')`,
+			"top=1 title=Best of <s>all</s> unit=♥ ends=off theme=light place=bottom-right"),
+		choose("has-title", "", "has-unit", "", "has-accent", "on", "accent", "#ff4400"),
+		becomes(builtAddress, at+"?theme=light&top=1&place=bottom-right&accent=f40&title=&unit=&ends=off"),
+		becomes(inFrame, "light  1 <i>Ida</i> 30"),
+
+		// Of another host, with a size.
+		paste("https://stream.example/x/overlay/idols?mode=me&me=i2&avatars=off&sound=on&layer-width=480&layer-height=100#a"),
+		becomes(inFrame, "dark <b>Idols</b> 1 <i>Ida</i> 30 votes | 2 i2 20 votes"),
+		becomes(`page.text('#shown-width') + ' ' + page.text('#shown-height') + ' ' + page.text('#address-note')`,
+			"480 100 Read. Everything below is as this address says."),
+		script(`document.querySelector('#address').blur()`),
+		becomes(builtAddress, at+"?mode=me&me=i2&avatars=off&sound=on"),
+		becomes(`document.querySelector('#drag').href`,
+			at+"?mode=me&me=i2&avatars=off&sound=on&layer-width=480&layer-height=100&layer-name=%3Cb%3EIdols%3C%2Fb%3E"),
+		// What is none changes nothing.
+		paste("javascript:alert(1)//overlay/"), becomes(`page.text('#address-note')`, "This is no address of an overlay."),
+		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?mode=me&me=i2&avatars=off&sound=on"),
+		// That of another board leads to its builder.
+		paste(at+"/../fans-of:i1?mode=compact&title=%22%3E%3Cscript%3E"),
+		becomes(builtAddress, "http://"+p.Addr+"/overlay/fans-of:i1?mode=compact&title=%22%3E%3Cscript%3E"),
+		becomes(inFrame, `dark "><script> 1 <u>Fay</u> 30`),
+	)
+}
+
+// A mode that is about one member says that it needs one, and a goal that it needs levels. Amounts and levels that are wrong stay out.
+func TestBuilderSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	p := launchShow(t)
+	send(p, "i1", "f1", 30)
+	at := "http://" + p.Addr + "/overlay/idols"
+	ctx := window(t, 390, 844)
+	do(t, ctx, visit(p, "/boards/idols/overlay?mode=goal"),
+		becomes(`page.text('#me-needed') + ' ' + page.text('#goal-needed')`,
+			"Say who this is about. Name the levels of the goal in the address with &goal=500,1000"),
+		choose("me", "i1", "goal", "40,x", "gifts", "-5", "pace", "1e9"), becomes(builtAddress, at+"?mode=goal&me=i1"),
+		choose("goal", "40,100", "gifts", "10", "pace", "0"), becomes(builtAddress, at+"?mode=goal&me=i1&pace=0&gifts=10&goal=40,100"),
+		becomes(`page.text('#me-needed') + page.text('#goal-needed')`, ""),
+		becomes(framed+`.querySelector('live-leaderboard').shadowRoot.querySelector('[part=goal-text]').textContent`, "10 votes to go"),
+		holds(`document.documentElement.scrollWidth <= innerWidth`),
+	)
+}
+
+// The overlay stands where its address says, at each size of a picture, with texts as large as it says, and within the picture.
+func TestOverlayStandsInItsPlace(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 9)
+	ctx := window(t, 1280, 900)
+	const where = `(({left, right, top, bottom}) => [left < innerWidth - right - 2 ? 'left' : left > innerWidth - right + 2 ? 'right' : 'center',
+		top < innerHeight - bottom - 2 ? 'top' : top > innerHeight - bottom + 2 ? 'bottom' : 'center',
+		left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight ? 'whole' : 'cut'].join(' '))(page.box('#frame'))`
+	for _, size := range [][2]int64{{1920, 1080}, {2560, 1440}, {1080, 1920}, {1440, 2560}} {
+		for place, want := range map[string]string{
+			"": "left top", "top": "center top", "top-right": "right top", "left": "left center", "center": "center center",
+			"right": "right center", "bottom-left": "left bottom", "bottom": "center bottom", "bottom-right": "right bottom",
+		} {
+			require.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]), overlay(p, "stars", "scale=50&me=m07&place="+place), isLive,
+				becomes(where, want+" whole")), "%v %s", size, place)
+		}
+	}
+	const height = `page.members()[0].offsetHeight`
+	sizes := make(map[string]float64)
+	for _, scale := range []string{"50", "100", "200"} {
+		do(t, ctx, resize(1920, 1080), overlay(p, "stars", "scale="+scale), isLive)
+		sizes[scale] = value[float64](t, ctx, height)
+	}
+	require.InDelta(t, sizes["100"]/2, sizes["50"], 3)
+	require.InDelta(t, sizes["100"]*2, sizes["200"], 3)
+}
+
+// The title and the time that is left stand above the rows, and a title of the address in the place of the board's. Nothing
+// moves when the script starts.
+func TestOverlayHasATitle(t *testing.T) {
+	t.Parallel()
+	p := launchShow(t)
+	send(p, "i1", "f1", 30)
+	ctx := window(t, 1280, 900)
+	const (
+		line = `[document.querySelector('#title'), page.part('ends')].filter(part => part.checkVisibility()
+			&& part.getBoundingClientRect().height > 8).map(part => part.textContent.replace(/[\d].*/, '…')).join(' | ')`
+		above = `(({bottom}) => String(bottom <= page.members()[0].getBoundingClientRect().top))(page.box('#heading'))`
+	)
+	for _, c := range []struct {
+		query         string
+		width, height int64
+		want          string
+	}{
+		{"", 400, 300, "<b>Idols</b> | ends in …"}, {"title=Tonight", 400, 300, "Tonight | ends in …"}, {"ends=off", 400, 300, "<b>Idols</b>"},
+		{"title=", 400, 300, " | ends in …"}, {"title=&ends=off", 400, 300, ""}, {"", 400, 100, ""},
+		{"mode=compact", 1000, 60, "ends in …"}, {"mode=compact&ends=off", 400, 60, "<b>Idols</b>"}, {"mode=compact", 400, 60, ""},
+		{"mode=me&me=i1", 480, 100, "<b>Idols</b> | ends in …"},
+	} {
+		require.NoError(t, chromedp.Do(ctx, resize(c.width, c.height), overlay(p, "idols", c.query), isLive, script(`page.watchShifts()`),
+			becomes(line, c.want), holds(`shifts === 0`)), c)
+		if c.height == 300 && c.want != "" {
+			do(t, ctx, becomes(above, "true"))
+		}
+	}
+}
+
+// A gift of at least the amount is an alert, with who sent it and for whom, one after the other; a smaller one, and one for
+// another board, is none.
+func TestOverlayAlertsOfGifts(t *testing.T) {
+	t.Parallel()
+	p := launchShow(t)
+	ctx := window(t, 1280, 720)
+	const (
+		alert = `(a => a.checkVisibility() ? page.words(a) : 'none')(document.querySelector('#alert'))`
+		ready = `performance.getEntriesByType('resource').some(({name}) => name.endsWith('/v1/events'))`
+		// The wait for the next alert ends when the test says so.
+		waits = `var waits = [];
+			globalThis.setTimeout = (real => (run, ms, ...more) => ms === 5e3 || ms === 3e3 ? waits.push(run) : real(run, ms, ...more))(setTimeout)`
+	)
+	for _, c := range []struct{ board, query, unit string }{{"idols", "gifts=50", " votes"}, {"idols", "gifts=50&event=bouquet&unit=♥", " ♥"},
+		{"fans-of:i1", "gifts=50&mode=compact", ""}} {
+		do(t, ctx, overlay(p, c.board, c.query), isLive, script(waits), holds(ready))
+		send(p, "i1", "f1", 49)
+		send(p, "i1", "f1", 50)
+		send(p, "i1", "f2", 60)
+		do(t, ctx, holds(`waits.length === 1`), becomes(alert, "F <u>Fay</u>for <i>Ida</i>50"+c.unit), script(`waits.pop()()`),
+			becomes(alert, "F f2for <i>Ida</i>60"+c.unit))
+		send(p, "i2", "f2", 70)
+		if c.board == "idols" {
+			do(t, ctx, script(`waits.pop()()`), becomes(alert, "F f2for i270"+c.unit))
+		}
+		do(t, ctx, script(`waits.pop()()`), becomes(alert, "none"))
+	}
+	do(t, ctx, overlay(p, "idols", "gifts=50&event=nothing"), isLive,
+		becomes(`document.querySelector('#hint').textContent`, "No event “nothing” gives this board gifts."))
+}
+
+// The overlay plays a tone for a new leader where the page may play without a touch, as in OBS, and none unless it is asked to.
+func TestOverlayPlaysATone(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 2)
+	ctx := window(t, 400, 300)
+	const audio = `var tones = 0;
+		globalThis.AudioContext = class { state = 'running'; currentTime = 0; resume() {} };
+		globalThis.OscillatorNode = class { connect() { return this; } start() { tones++; } stop() {} };
+		globalThis.GainNode = class { gain = new Proxy({}, {get: () => () => {}}); connect() { return this; } }`
+	do(t, ctx, beforeScripts(audio))
+	for i, sound := range []string{"on", "off"} {
+		do(t, ctx, overlay(p, "stars", "pace=0&sound="+sound), isLive, script(`var leads = 0;
+			document.addEventListener('new-leader', () => leads++)`))
+		p.Update("stars", fmt.Sprintf(`{"member":"m0%d","score":100}`, 2-i))
+		do(t, ctx, holds(`leads === 1`), becomes(`String(tones > 0)`, fmt.Sprint(sound == "on")))
+	}
+}
