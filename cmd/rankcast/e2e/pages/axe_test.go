@@ -29,6 +29,7 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 		"/", "/boards/stars?me=s20", "/boards/laps", "/boards/fans:%7Bstar%7D", "/boards/nothing", "/boards/stars/story?me=s20",
 		"/members/star/s20", "/show/gift", "/show/gift?me=mochi", "/show/gift/s01?me=mochi",
 		"/overlay/stars", "/overlay/stars?theme=light&me=s20", "/overlay/stars?mode=compact", "/overlay/stars?mode=me&me=s20",
+		"/overlay/stars?mode=goal&me=s20&goal=500,5000", "/boards/stars/overlay",
 		"/embed/stars?top=5&me=s20", "/boards/stars?me=s20&goal=500,100000", "/tv/stars?me=s20", "/tv?boards=laps,stars&theme=light",
 	}, docsPages...) {
 		for _, lang := range []string{"en", "zh"} {

@@ -97,7 +97,7 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 
 		// Of another host, with a size.
 		paste("https://stream.example/x/overlay/idols?mode=me&me=i2&avatars=off&sound=on&layer-width=480&layer-height=100#a"),
-		becomes(inFrame, "dark <b>Idols</b> 1 <i>Ida</i> 30 votes | 2 i2 20 votes"),
+		becomes(inFrame, "dark <b>Idols</b> 1 <i>Ida</i> 30 votes | 2 i2 20 votes 10 to next"),
 		becomes(`page.text('#shown-width') + ' ' + page.text('#shown-height') + ' ' + page.text('#address-note')`,
 			"480 100 Read. Everything below is as this address says."),
 		script(`document.querySelector('#address').blur()`),
@@ -145,14 +145,14 @@ func TestOverlayStandsInItsPlace(t *testing.T) {
 			"": "left top", "top": "center top", "top-right": "right top", "left": "left center", "center": "center center",
 			"right": "right center", "bottom-left": "left bottom", "bottom": "center bottom", "bottom-right": "right bottom",
 		} {
-			require.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]), overlay(p, "stars", "scale=50&me=m07&place="+place), isLive,
+			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(size[0], size[1]), overlay(p, "stars", "scale=50&me=m07&place="+place), isLive,
 				becomes(where, want+" whole")), "%v %s", size, place)
 		}
 	}
 	const height = `page.members()[0].offsetHeight`
 	sizes := make(map[string]float64)
 	for _, scale := range []string{"50", "100", "200"} {
-		do(t, ctx, resize(1920, 1080), overlay(p, "stars", "scale="+scale), isLive)
+		do(t, ctx, chromedp.EmulateViewport(1920, 1080), overlay(p, "stars", "scale="+scale), isLive)
 		sizes[scale] = value[float64](t, ctx, height)
 	}
 	require.InDelta(t, sizes["100"]/2, sizes["50"], 3)
@@ -167,8 +167,11 @@ func TestOverlayHasATitle(t *testing.T) {
 	send(p, "i1", "f1", 30)
 	ctx := window(t, 1280, 900)
 	const (
-		line = `[document.querySelector('#title'), page.part('ends')].filter(part => part.checkVisibility()
-			&& part.getBoundingClientRect().height > 8).map(part => part.textContent.replace(/[\d].*/, '…')).join(' | ')`
+		line = `[['#title', document.querySelector('#heading')], ['ends', page.part('header')]]
+			.filter(([, line]) => line.checkVisibility() && line.offsetHeight > 8)
+			.map(([id]) => id === 'ends' ? page.part(id) : document.querySelector(id))
+			.filter(part => part.checkVisibility() && part.textContent)
+			.map(part => part.textContent.replace(/\d.*/, '…')).join(' | ')`
 		above = `(({bottom}) => String(bottom <= page.members()[0].getBoundingClientRect().top))(page.box('#heading'))`
 	)
 	for _, c := range []struct {
@@ -177,12 +180,15 @@ func TestOverlayHasATitle(t *testing.T) {
 		want          string
 	}{
 		{"", 400, 300, "<b>Idols</b> | ends in …"}, {"title=Tonight", 400, 300, "Tonight | ends in …"}, {"ends=off", 400, 300, "<b>Idols</b>"},
-		{"title=", 400, 300, " | ends in …"}, {"title=&ends=off", 400, 300, ""}, {"", 400, 100, ""},
+		{"title=", 400, 300, "ends in …"}, {"title=&ends=off", 400, 300, ""}, {"", 400, 100, ""},
 		{"mode=compact", 1000, 60, "ends in …"}, {"mode=compact&ends=off", 400, 60, "<b>Idols</b>"}, {"mode=compact", 400, 60, ""},
 		{"mode=me&me=i1", 480, 100, "<b>Idols</b> | ends in …"},
 	} {
-		require.NoError(t, chromedp.Do(ctx, resize(c.width, c.height), overlay(p, "idols", c.query), isLive, script(`page.watchShifts()`),
-			becomes(line, c.want), holds(`shifts === 0`)), c)
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "idols", c.query), isLive, script(`page.watchShifts()`),
+			becomes(line, c.want)), c)
+		if !strings.Contains(c.query, "mode") {
+			require.NoError(t, chromedp.Do(ctx, holds(`shifts === 0`)), c)
+		}
 		if c.height == 300 && c.want != "" {
 			do(t, ctx, becomes(above, "true"))
 		}
@@ -208,16 +214,36 @@ func TestOverlayAlertsOfGifts(t *testing.T) {
 		send(p, "i1", "f1", 49)
 		send(p, "i1", "f1", 50)
 		send(p, "i1", "f2", 60)
-		do(t, ctx, holds(`waits.length === 1`), becomes(alert, "F <u>Fay</u>for <i>Ida</i>50"+c.unit), script(`waits.pop()()`),
-			becomes(alert, "F f2for <i>Ida</i>60"+c.unit))
+		do(t, ctx, holds(`waits.length === 1`), becomes(alert, "U<u>Fay</u>for <i>Ida</i>50"+c.unit), script(`waits.pop()()`),
+			becomes(alert, "Ff2for <i>Ida</i>60"+c.unit))
 		send(p, "i2", "f2", 70)
 		if c.board == "idols" {
-			do(t, ctx, script(`waits.pop()()`), becomes(alert, "F f2for i270"+c.unit))
+			do(t, ctx, script(`waits.pop()()`), becomes(alert, "Ff2for i270"+c.unit))
 		}
 		do(t, ctx, script(`waits.pop()()`), becomes(alert, "none"))
 	}
 	do(t, ctx, overlay(p, "idols", "gifts=50&event=nothing"), isLive,
 		becomes(`document.querySelector('#hint').textContent`, "No event “nothing” gives this board gifts."))
+}
+
+// A list says who leads now where there is room for it, and who comes close to the next place, in place of the title.
+func TestOverlayTellsOfBattles(t *testing.T) {
+	t.Parallel()
+	p := launchShow(t)
+	send(p, "i1", "f1", 30)
+	send(p, "i2", "f1", 20)
+	ctx := window(t, 1280, 720)
+	const alert = `(a => a.checkVisibility() ? page.words(a) : 'none')(document.querySelector('#alert'))`
+	do(t, ctx, overlay(p, "idols", "pace=0"), isLive)
+	send(p, "i2", "f1", 20)
+	do(t, ctx, becomes(alert, "Ii2leads now"),
+		script(`page.board().dispatchEvent(new CustomEvent('moment', {detail: {kind: 'passed', text: 'no'}}))`),
+		script(`page.board().dispatchEvent(new CustomEvent('moment', {detail: {kind: 'closing', text: '<b>close</b>'}}))`),
+		becomes(`page.texts('#battle')`, "<b>close</b>"),
+		chromedp.EmulateViewport(400, 200), overlay(p, "idols", "pace=0"), isLive, script(`var leads = 0;
+			document.addEventListener('new-leader', () => leads++)`))
+	send(p, "i1", "f1", 20)
+	do(t, ctx, holds(`leads === 1`), becomes(alert, "none"))
 }
 
 // The overlay plays a tone for a new leader where the page may play without a touch, as in OBS, and none unless it is asked to.

@@ -43,6 +43,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 	paths := map[string]string{
 		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "story": "/boards/stars/story?me=s16",
 		"member": "/members/star/s16", "stars": "/show/gift?me=mochi", "star": "/show/gift/s05?me=mochi", "overlay": "/overlay/stars?me=s16",
+		"builder": "/boards/stars/overlay?me=s16",
 	}
 	docs := docsPages
 	if *screens == "" {

@@ -52,10 +52,10 @@ globalThis.page = {
 					.join(' '),
 			)
 			.join(' | '),
-	// shown tells whether the page shows rows, or cards with scores.
+	// shown tells whether the page shows rows, cards with scores, or an overlay in a frame.
 	shown: () =>
 		page.all('live-leaderboard').some(board => board.shadowRoot.querySelector('[data-member]')) ||
-		document.querySelector('.card-score:not(:empty), .line, .rank-path[d]') !== null,
+		document.querySelector('.card-score:not(:empty), .line, .rank-path[d], #picture iframe:not([data-loading])') !== null,
 	// focus is what has it: a part of a board, or an element by its id.
 	focus: () => (document.activeElement.shadowRoot ?? document).activeElement.getAttribute('part') ?? document.activeElement.id,
 	painted: () => performance.getEntriesByType('paint').length > 0,
