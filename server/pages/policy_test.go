@@ -29,8 +29,8 @@ func directives(t *testing.T, a servertest.Answer) map[string]string {
 	return all
 }
 
-// One page may be framed, by the sites that are named. All pages take images of the sites that are named, and say
-// which these are.
+// One page may be framed by the sites that are named, and the overlay by this one. All pages take images of the sites that are
+// named, and say which these are.
 func TestPoliciesOfPages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -47,10 +47,11 @@ func TestPoliciesOfPages(t *testing.T) {
 			servertest.Config{Server: server.Config{FrameOrigins: c.frames, AvatarOrigins: c.avatars}}, boards...)
 		defineGift(t, n)
 		for path, status := range map[string]int{
-			"/": 200, "/boards/stars": 200, "/overlay/stars": 200, "/show/gift": 200, "/docs/start": 200, "/assets/shared/base.css": 200,
+			"/": 200, "/boards/stars": 200, "/overlay/stars": 200, "/boards/stars/overlay": 200, "/show/gift": 200,
+			"/docs/start": 200, "/assets/shared/base.css": 200,
 			"/kit/rankcast.js": 200, "/nowhere": 404, "/boards/nosuch": 404, "/overlay/nosuch": 404, "/boards/stars@1999-W01": 404,
 			"/embed/stars": 200, "/embed/stars?lang=zh": 200, "/embed/nosuch": 404, "/embed/stars@1999-W01": 404,
-			"/tv/stars": 200, "/tv": 200, "/tv/nosuch": 404,
+			"/tv/stars": 200, "/tv": 200, "/tv/nosuch": 404, "/boards/nosuch/overlay": 404,
 		} {
 			a := n.Do("GET", path, "", "Accept", "text/html")
 			require.Equal(t, status, a.Status, path)

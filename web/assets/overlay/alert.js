@@ -1,12 +1,11 @@
 // @ts-check
 
 /**
- * The overlay's alerts: each gift of at least some amount stands over the picture for some seconds, with who sent it and for whom.
- * A gift is an event that counts on the overlay's board.
+ * What the overlay says over the picture for some seconds: each gift of at least some amount, with who sent it and for whom, and
+ * a new leader, if there is room. A gift is an event that counts on the overlay's board.
  */
 
 import { fetchJSON } from '../shared/api.js';
-import { formatsOf } from '../shared/board-display.js';
 import { connectWithToken } from '../shared/connection.js';
 import { byId, setText } from '../shared/dom.js';
 import { readProfile } from '../shared/member-name.js';
@@ -15,107 +14,127 @@ import { Portrait } from '../shared/portrait.js';
 import { text } from '../shared/texts.js';
 
 /**
+ * weight: the less, the sooner an alert gives way to others that wait; line: below the name; amount: beside it
+ * @typedef {{ weight: number, id: string, name: string, avatar?: string, line: string, amount: string }} Alert
+ *
  * @typedef {{ event: string, sender?: string, show?: { board: string }, updates: Update[] }} Definition of an event
  * @typedef {{ board: string, member: string, score: string | number }} Update
- *
- * from, to: fields of the event; '': none
- * @typedef {{ amount: number, from: string, to: string, data: { [field: string]: unknown } }} Gift
+ * @typedef {{ [field: string]: unknown }} Data of an event
  */
 
 const SHOWN_MS = 5_000;
 /** While others wait. */
 const SHORT_MS = 3_000;
-/** Beyond this number, the smallest of those that wait is left out. */
+/** Beyond this number, that of the least weight is left out. */
 const MAX_WAITING = 10;
 
 export class Alerts {
   #element = byId('alert', HTMLElement);
-  #portrait = new Portrait(this.#element.querySelector('.portrait'));
-  #board;
-  #least;
-  #format;
-  /** @type {Definition | undefined} */
-  #definition;
-  /** @type {Gift[]} */
+  /** @type {Portrait | undefined} */
+  #portrait;
+  /** @type {Alert[]} */
   #waiting = [];
   #isShown = false;
 
-  /**
-   * @param {string} event '': the first one that counts on the board
-   * @param {string} board
-   * @param {number} least amount of a gift that is shown
-   * @param {{ format: () => import('../../kit/rankcast.js').Display, onMissing: () => void }} page format: of the board's scores now;
-   *   onMissing: no event counts on the board
-   */
-  constructor(event, board, least, { format, onMissing }) {
-    [this.#board] = board.split('@');
-    this.#least = least;
-    this.#format = format;
-    const poll = new Poll(Infinity, async (signal) => {
-      /** @type {{ events: Definition[] }} */
-      const { events } = await fetchJSON('v1/events', signal);
-      this.#definition = events.find((is) => (!event || is.event === event) && is.updates.some((update) => this.#mayCount(update)));
-      if (!this.#definition) return onMissing();
-      poll.stop();
-      connectWithToken().feed(this.#definition.event, { onItems: (items) => items.forEach(({ data }) => this.#take(data)) });
-    });
-    poll.start();
-  }
-
-  /** @param {Update} update whether it may be one of the overlay's board */
-  #mayCount({ board }) {
-    const [name, ...parts] = board.split(':');
-    const [own, ...ownParts] = this.#board.split(':');
-    return name === own && parts.length === ownParts.length;
-  }
-
-  /** @param {{ [field: string]: unknown }} data of an event */
-  #take(data) {
-    const { updates, sender, show } = /** @type {Definition} */ (this.#definition);
-    const own = updates.find(({ board }) => filled(board, data) === this.#board);
-    const amount = Number(own && filled(String(own.score), data));
-    if (!own || !(amount >= this.#least)) return;
-    const fields = updates.map(({ member }) => fieldOf(member)).filter(Boolean);
-    const star = fieldOf(updates.find(({ board }) => board === show?.board)?.member);
-    const from = sender || fields.find((field) => field !== star) || fieldOf(own.member);
-    this.#waiting.push({ amount, from, to: star || fields.find((field) => field !== from) || '', data });
+  /** @param {Alert} alert */
+  show(alert) {
+    this.#waiting.push(alert);
     if (this.#waiting.length > MAX_WAITING) {
-      const smallest = this.#waiting.reduce((least, gift) => (gift.amount < least.amount ? gift : least));
-      this.#waiting.splice(this.#waiting.indexOf(smallest), 1);
+      const least = this.#waiting.reduce((least, other) => (other.weight < least.weight ? other : least));
+      this.#waiting.splice(this.#waiting.indexOf(least), 1);
     }
     if (!this.#isShown) this.#showNext();
   }
 
-  async #showNext() {
-    const gift = this.#waiting.shift();
-    this.#isShown = gift !== undefined;
-    if (!gift) {
-      this.#element.hidden = true;
-      return;
-    }
-    const [from, to] = await Promise.all([this.#profileOf(gift, gift.from), this.#profileOf(gift, gift.to)]);
-    this.#portrait.render(from.id, from.name, from.avatar);
-    setText(byId('alert-from', HTMLElement), from.name);
-    setText(byId('alert-to', HTMLElement), to.name && text('overlay_gift_to', { name: to.name }));
-    setText(byId('alert-amount', HTMLElement), formatsOf({ display: this.#format() }).short(gift.amount));
-    // The next one enters anew.
+  #showNext() {
+    const alert = this.#waiting.shift();
+    this.#isShown = alert !== undefined;
     this.#element.hidden = true;
+    if (!alert) return;
+    this.#portrait ??= new Portrait(this.#element.querySelector('.portrait'));
+    this.#portrait.render(alert.id, alert.name, alert.avatar);
+    setText(byId('alert-name', HTMLElement), alert.name);
+    setText(byId('alert-line', HTMLElement), alert.line);
+    setText(byId('alert-amount', HTMLElement), alert.amount);
+    // The next one enters anew.
     requestAnimationFrame(() => (this.#element.hidden = false));
-    document.dispatchEvent(new Event('gift')); // for the sound
     setTimeout(() => this.#showNext(), this.#waiting.length > 0 ? SHORT_MS : SHOWN_MS);
   }
+}
+
+/**
+ * Alerts of gifts.
+ *
+ * @param {Alerts} alerts
+ * @param {{ event: string, board: string, least: number, format: (amount: number) => string, onMissing: () => void }} page event: '':
+ *   the first one that counts on the board; least: amount of a gift that is shown; onMissing: no event counts on the board
+ */
+export function watchGifts(alerts, { event, board, least, format, onMissing }) {
+  const [own] = board.split('@');
+  const poll = new Poll(Infinity, async (signal) => {
+    /** @type {{ events: Definition[] }} */
+    const { events } = await fetchJSON('v1/events', signal);
+    const definition = events.find((is) => (!event || is.event === event) && is.updates.some((update) => mayCount(update, own)));
+    if (!definition) return onMissing();
+    poll.stop();
+    connectWithToken().feed(definition.event, {
+      onItems: (items) => {
+        for (const { data } of items) if (amountOf(definition, own, data) >= least) showGift(definition, data);
+      },
+    });
+  });
+  poll.start();
 
   /**
-   * @param {Gift} gift
-   * @param {string} field that holds a member
-   * @returns {Promise<{ id: string, name: string, avatar?: string }>}
+   * @param {Definition} definition
+   * @param {Data} data
    */
-  async #profileOf({ data }, field) {
-    const id = field ? String(data[field] ?? '') : '';
-    const counted = this.#definition?.updates.find(({ member }) => fieldOf(member) === field);
-    const { name, avatar } = id && counted ? await readProfile(filled(counted.board, data), id) : {};
-    return { id, name: name ?? id, avatar };
+  async function showGift(definition, data) {
+    const { updates, sender, show } = definition;
+    const fields = updates.map(({ member }) => fieldOf(member)).filter(Boolean);
+    const star = fieldOf(updates.find(({ board }) => board === show?.board)?.member);
+    const from = sender || fields.find((field) => field !== star) || fields[0] || '';
+    const to = star || fields.find((field) => field !== from) || '';
+    const weight = amountOf(definition, own, data);
+    const [giver, taker] = await Promise.all([profileOf(definition, from, data), profileOf(definition, to, data)]);
+    document.dispatchEvent(new Event('gift')); // for the sound
+    alerts.show({ ...giver, weight, line: taker.name && text('overlay_gift_to', { name: taker.name }), amount: format(weight) });
   }
+}
+
+/**
+ * @param {Update} update
+ * @param {string} own the board of the overlay
+ * @returns {boolean} whether the update may be one of it
+ */
+function mayCount({ board }, own) {
+  const [name, ...parts] = board.split(':');
+  const [ownName, ...ownParts] = own.split(':');
+  return name === ownName && parts.length === ownParts.length;
+}
+
+/**
+ * @param {Definition} definition
+ * @param {string} own
+ * @param {Data} data
+ * @returns {number} what the event counts on the board; NaN: it does not
+ */
+function amountOf({ updates }, own, data) {
+  const update = updates.find(({ board }) => filled(board, data) === own);
+  return update ? Number(filled(String(update.score), data)) : NaN;
+}
+
+/**
+ * @param {Definition} definition
+ * @param {string} field that holds a member; '': none
+ * @param {Data} data
+ * @returns {Promise<{ id: string, name: string, avatar?: string }>}
+ */
+async function profileOf({ updates }, field, data) {
+  const id = field ? String(data[field] ?? '') : '';
+  const counted = updates.find(({ member }) => fieldOf(member) === field);
+  const { name, avatar } = id && counted ? await readProfile(filled(counted.board, data), id) : {};
+  return { id, name: name ?? id, avatar };
 }
 
 /** @param {string} [template] in which a field stands in braces; another one gives '' */
@@ -125,7 +144,7 @@ function fieldOf(template = '') {
 
 /**
  * @param {string} template
- * @param {{ [field: string]: unknown }} data
+ * @param {Data} data
  */
 function filled(template, data) {
   return template.replace(/\{(\w+)\}/g, (_, field) => String(data[field] ?? ''));

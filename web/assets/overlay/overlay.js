@@ -12,13 +12,15 @@
  * - `title`: in place of the board's title; `ends`: the time that is left stands beside it
  * - `gifts`, `event`: alerts of large gifts (alert.js)
  *
+ * A list says how far a row is behind (gaps.js), who comes close to the next place, and who leads now (battle.js).
+ *
  * A parameter that is unknown or has another value is named below the board, which uses the default.
  * A streamer does not see the console or the status of a browser source, so the text is in the picture.
  */
 
 import { fill, numbers, textIn } from '../../kit/format.js';
 import '../../kit/rankcast.js';
-import { startBoard } from '../shared/board-display.js';
+import { formatsOf, startBoard } from '../shared/board-display.js';
 import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { decodeSegment, ROOT } from '../shared/links.js';
@@ -26,9 +28,11 @@ import { readProfile } from '../shared/member-name.js';
 import { Sound } from '../shared/sound.js';
 import { text } from '../shared/texts.js';
 import { URLOptions } from '../shared/url-options.js';
-import { Alerts } from './alert.js';
+import { Alerts, watchGifts } from './alert.js';
+import { showBattles } from './battle.js';
 import { celebrateLeaders } from './celebration.js';
 import clearSheet from './clear.css' with { type: 'css' };
+import { showGaps } from './gaps.js';
 import { ACCENT, CHOICES, NAMES, NUMBERS, TEXTS } from './options.js';
 import { RankChange } from './rank-change.js';
 import { Ticker } from './ticker.js';
@@ -85,17 +89,16 @@ let room = frame.dataset.room;
 
 const root = document.documentElement;
 const heading = byId('title', HTMLElement);
-if (!isFirst) {
+if (!isFirst && heading.textContent === '') {
   document.title = fill(`{name} · ${text('overlay_title')} · ${text('title')}`, { name });
-  setText(heading, title ?? (heading.textContent || name));
+  setText(heading, title ?? name);
 }
 const { sound, lang, ...attributes } = look;
 Object.assign(root.dataset, attributes);
 setProperty(root, '--scale', scale / 100);
 if (accent) root.style.setProperty('--accent', `#${accent}`);
-frame.toggleAttribute('data-bar', heading.textContent !== '' || frame.hasAttribute('data-bar'));
-
 const waits = (mode === 'me' || mode === 'goal') && !me;
+frame.toggleAttribute('data-bar', !waits && (heading.textContent !== '' || frame.hasAttribute('data-bar')));
 if (waits) faults.push(text('overlay_me_missing'));
 if (mode === 'goal' && !goal) faults.push(text('overlay_goal_missing'));
 showFaults();
@@ -115,7 +118,6 @@ function start() {
   setAttribute(board, 'me', me || undefined);
   setAttribute(board, 'unit', unit);
   setAttribute(board, 'goal', goal || undefined);
-  setAttribute(board, 'heading', ''); // the page has its own
   setAttribute(board, 'calm', look.motion === 'calm' && '');
   if (mode === 'compact' || mode === 'me') {
     board.append(byId(`row-${mode}`, HTMLTemplateElement));
@@ -157,12 +159,16 @@ function start() {
     onStart: () => ticker?.showLine(0),
   });
   if (sound === 'on') new Sound().enable();
+  const alerts = new Alerts();
+  const format = (/** @type {number} */ score) => formatsOf({ display: { ...display, ...own } }).short(score);
   if (gifts) {
     const event = options.textOf('event');
-    new Alerts(event, name, gifts, {
-      format: () => ({ ...display, ...own }),
-      onMissing: () => showFaults(text('overlay_gifts_none', { event })),
-    });
+    const onMissing = () => showFaults(text('overlay_gifts_none', { event }));
+    watchGifts(alerts, { event, board: name, least: gifts, format, onMissing });
+  }
+  if (mode === 'list') {
+    showBattles(board, alerts);
+    showGaps(board, me);
   }
   startBoard(board, name);
 }

@@ -137,7 +137,8 @@ func TestOverlayStandsInItsPlace(t *testing.T) {
 	t.Parallel()
 	p := withMembers(t, 9)
 	ctx := window(t, 1280, 900)
-	const where = `(({left, right, top, bottom}) => [left < innerWidth - right - 2 ? 'left' : left > innerWidth - right + 2 ? 'right' : 'center',
+	const where = `(({left, right, top, bottom}) => [
+		left < innerWidth - right - 2 ? 'left' : left > innerWidth - right + 2 ? 'right' : 'center',
 		top < innerHeight - bottom - 2 ? 'top' : top > innerHeight - bottom + 2 ? 'bottom' : 'center',
 		left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight ? 'whole' : 'cut'].join(' '))(page.box('#frame'))`
 	for _, size := range [][2]int64{{1920, 1080}, {2560, 1440}, {1080, 1920}, {1440, 2560}} {
@@ -145,8 +146,8 @@ func TestOverlayStandsInItsPlace(t *testing.T) {
 			"": "left top", "top": "center top", "top-right": "right top", "left": "left center", "center": "center center",
 			"right": "right center", "bottom-left": "left bottom", "bottom": "center bottom", "bottom-right": "right bottom",
 		} {
-			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(size[0], size[1]), overlay(p, "stars", "scale=50&me=m07&place="+place), isLive,
-				becomes(where, want+" whole")), "%v %s", size, place)
+			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(size[0], size[1]),
+				overlay(p, "stars", "scale=50&me=m07&place="+place), isLive, becomes(where, want+" whole")), "%v %s", size, place)
 		}
 	}
 	const height = `page.members()[0].offsetHeight`
@@ -184,8 +185,8 @@ func TestOverlayHasATitle(t *testing.T) {
 		{"mode=compact", 1000, 60, "ends in …"}, {"mode=compact&ends=off", 400, 60, "<b>Idols</b>"}, {"mode=compact", 400, 60, ""},
 		{"mode=me&me=i1", 480, 100, "<b>Idols</b> | ends in …"},
 	} {
-		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "idols", c.query), isLive, script(`page.watchShifts()`),
-			becomes(line, c.want)), c)
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "idols", c.query), isLive,
+			script(`page.watchShifts()`), becomes(line, c.want)), c)
 		if !strings.Contains(c.query, "mode") {
 			require.NoError(t, chromedp.Do(ctx, holds(`shifts === 0`)), c)
 		}
@@ -226,7 +227,8 @@ func TestOverlayAlertsOfGifts(t *testing.T) {
 		becomes(`document.querySelector('#hint').textContent`, "No event “nothing” gives this board gifts."))
 }
 
-// A list says who leads now where there is room for it, and who comes close to the next place, in place of the title.
+// A list says how far a row is behind and who leads now, where there is room for it, and who comes close to the next place, in
+// place of the title.
 func TestOverlayTellsOfBattles(t *testing.T) {
 	t.Parallel()
 	p := launchShow(t)
@@ -234,7 +236,8 @@ func TestOverlayTellsOfBattles(t *testing.T) {
 	send(p, "i2", "f1", 20)
 	ctx := window(t, 1280, 720)
 	const alert = `(a => a.checkVisibility() ? page.words(a) : 'none')(document.querySelector('#alert'))`
-	do(t, ctx, overlay(p, "idols", "pace=0"), isLive)
+	const gaps = `page.all('[part=who]', page.root()).map(who => who.dataset.behind ?? 'first').join(' ')`
+	do(t, ctx, overlay(p, "idols", "pace=0"), isLive, becomes(gaps, "first −10"))
 	send(p, "i2", "f1", 20)
 	do(t, ctx, becomes(alert, "Ii2leads now"),
 		script(`page.board().dispatchEvent(new CustomEvent('moment', {detail: {kind: 'passed', text: 'no'}}))`),
