@@ -163,7 +163,7 @@ func TestPhoneHasRoomForRows(t *testing.T) {
 	const line = `document.querySelector('.following').innerText.replace(/\s+/g, ' ').trim()`
 	do(t, ctx,
 		becomes(line, "Tap a row to follow its member."), holds(`page.box('.following').top > page.box('#leaderboard').bottom`),
-		visit(p, "/boards/all?me=m0002"), becomes(line, "You follow m0002 Stop · 1 behind m0001, 1 ahead of m0003"),
+		visit(p, "/boards/all?me=m0002"), becomes(line, "You follow m0002 Stop 1 behind m0001, 1 ahead of m0003"),
 		visit(p, "/boards/none"), isLive, becomes(line, ""),
 	)
 }

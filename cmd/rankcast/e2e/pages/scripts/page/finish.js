@@ -60,8 +60,8 @@ Object.assign(page, {
 				const name = rows.at(-1).querySelector('[part=member]');
 				if (name.clientWidth < 3 * parseFloat(getComputedStyle(name).fontSize)) found.push('hardly a name');
 				const title = root.querySelector('[part=result]');
-				if (title.getBoundingClientRect().height > 2.5 * parseFloat(getComputedStyle(title).fontSize))
-					found.push('a title of three lines');
+				if (title.getBoundingClientRect().height > 3.7 * parseFloat(getComputedStyle(title).fontSize))
+					found.push('a title of four lines');
 				if (rows.at(-1).getBoundingClientRect().bottom > innerHeight)
 					found.push('the result ends at ' + rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
 			}
