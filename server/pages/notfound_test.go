@@ -82,7 +82,7 @@ func TestNotFoundPageInEachLanguage(t *testing.T) {
 		require.Equal(t, c.tag, a.Header.Get("Content-Language"))
 		require.Contains(t, a.Body, fmt.Sprintf(`<html lang="%s">`, c.tag))
 		require.Contains(t, a.Body, "<h1>"+c.title+"</h1>")
-		require.Equal(t, 2, strings.Count(a.Body, fmt.Sprintf(`href="%s"`, c.home)), a.Body)
+		require.Equal(t, 3, strings.Count(a.Body, fmt.Sprintf(`href="%s"`, c.home)), a.Body)
 	}
 }
 
