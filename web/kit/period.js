@@ -1,7 +1,8 @@
 // @ts-check
 
 /**
- * Names of periods for people: Nov 23 – 29, or 11:43 PM for one that begins then. The element and the pages of this server take them from here.
+ * Names of periods for people: Nov 23 – 29, or 11:43 PM for one that begins then. The element and the pages of this server take
+ * them from here.
  *
  * @typedef {{ readonly every?: string, readonly timezone?: string, readonly opens: string | null, readonly ends: string | null }} Span
  */

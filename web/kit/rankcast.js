@@ -365,8 +365,8 @@ export class LiveLeaderboard extends HTMLElement {
     this.#rowsBefore = top.length;
     const [first] = top;
     if (!period || !now.period || period === now.period) return;
-    const name = nameOf(before);
-    if (final) this.#lastResult = first ? phrase('was_first', { period: name, ...this.#textValues(first) }) : phrase('is_over', { period: name });
+    const values = { period: nameOf(before) };
+    if (final) this.#lastResult = first ? phrase('was_first', { ...values, ...this.#textValues(first) }) : phrase('is_over', values);
     const text = `${this.#lastResult} ${phrase(now.final ? 'shown' : 'begins', { period: nameOf(now) })}`.trim();
     this.#withShow((show) => show.rollover(text));
   }
