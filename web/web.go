@@ -44,8 +44,9 @@
 // What not every board needs are further files, which load.js loads. on-demand.js holds show.js (what happens on the board of an
 // element: moves.js, moments.js, announcer.js, finish.js and show.css), credentials.js (the tokens of a connection, with
 // authentication.js and claims.js), search.js (finds members by HTTP) and token-request.js (tokens for the element). columns.js
-// shows the scores of columns, with columns.css and column-texts.js. reveal.js shows what is revealed on a frozen board, with steps.js
-// and reveal.css. They get what they have of the first file through shared.js.
+// shows the scores of columns, with columns.css and column-texts.js. goal.js shows how far the followed member is from its goals, with
+// goals.js and goal.css. reveal.js shows what is revealed on a frozen board, with steps.js and reveal.css. They get what they have of
+// the first file through shared.js.
 //
 // Scripts are ES modules that run as they are. generate joins the kit, and the script of each page, with the modules that it
 // imports, and removes comments and spaces. All paths between files are relative, so that a proxy may serve them below a

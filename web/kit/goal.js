@@ -84,6 +84,7 @@ export class Goal {
   #read(attribute) {
     this.#attribute = attribute;
     this.#levels = goalsOf(attribute);
+    this.#end();
     if (!this.#levels.length) console.warn(`goal="${attribute}": 1 to 10 integers are expected, from 1, each above the last one`);
     this.#marks.replaceChildren(...this.#levels.map(() => part('span', 'goal-level')));
     // One level is the end of the bar.

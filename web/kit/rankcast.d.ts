@@ -520,8 +520,9 @@ export interface Pick {
  *
  * Events, which bubble, with their details: `update` ({@link Update}), `rank-up` ({@link RankUp}),
  * `overtaken` ({@link Overtaken}), `enter-top` ({@link EnterTop}), `new-leader` ({@link NewLeader}), `moment`
- * ({@link Moment}), `goal` ({@link GoalReached}), `finish` ({@link Finish}), `freeze` ({@link Freeze}), `reveal` ({@link Reveal}), `pick` ({@link Pick}). The
- * element dispatches `rank-up`, `overtaken`, `enter-top`, `new-leader`, `moment` and `goal` neither for the first list of a board nor for a rollover.
+ * ({@link Moment}), `goal` ({@link GoalReached}), `finish` ({@link Finish}), `freeze` ({@link Freeze}), `reveal` ({@link Reveal}),
+ * `pick` ({@link Pick}). The element dispatches `rank-up`, `overtaken`, `enter-top`, `new-leader`, `moment` and `goal` neither for the
+ * first list of a board nor for a rollover.
  */
 export class LiveLeaderboard extends HTMLElement {
   /** In place of `token-url`. Default: null. Elements with the same server and function share a connection. */

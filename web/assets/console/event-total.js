@@ -72,6 +72,7 @@ export async function addTotal({ event, updates, show }) {
     const { signal } = (look = new AbortController());
     const added = update();
     try {
+      refuseTwice(updates, added);
       const present = await presentBoard(added.board, signal);
       const rows = Object.entries(await newBoard(signal)).map(([key, value]) => [key, shown(value)]);
       if (signal.aborted) return;
@@ -93,6 +94,7 @@ export async function addTotal({ event, updates, show }) {
     const added = update();
     // The event may have another definition by now.
     const { event: _event, ...definition } = await request('GET', path);
+    refuseTwice(definition.updates, added);
     const present = await presentBoard(added.board);
     const body = present ?? (await newBoard());
     if (!present) await request('PUT', `v1/boards/${encodeSegment(added.board)}`, { body });
@@ -101,6 +103,16 @@ export async function addTotal({ event, updates, show }) {
     if (!named) return;
     await request('PUT', `v1/members/${encodeSegment(body.kind)}/${encodeSegment(added.member)}`, { body: { name: named } });
   }
+}
+
+/**
+ * @param {EventDefinition['updates']} updates
+ * @param {{ board: string, member: string }} added
+ * @throws {Problem} each occurrence would count twice
+ */
+function refuseTwice(updates, added) {
+  if (updates.some(({ board, member }) => board === added.board && member === added.member))
+    throw new Problem(409, { detail: `The event adds to ${added.member} on ${added.board} already.`, field: 'board' });
 }
 
 /**

@@ -159,6 +159,13 @@ func TestConsoleAddsATotal(t *testing.T) {
 		press("Add"),
 		becomes(`page.texts('#done')`, "The event cheer counts on sum too."),
 	)
+	do(t, ctx,
+		becomes(`page.count('.view .panel tbody tr td:nth-child(2)')`, "6"),
+		press("Add a total …"),
+		enter("dialog [name=board]", "sum"),
+		press("Add"),
+		becomes(`page.texts('dialog .field .problem')`, "The event adds to all on sum already."),
+	)
 	var cheer struct{ Updates []struct{ Score any } }
 	p.may(200, "GET", "/v1/events/cheer", "").Into(&cheer)
 	require.Len(t, cheer.Updates, 3)

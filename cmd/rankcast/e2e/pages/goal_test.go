@@ -138,3 +138,16 @@ func TestPagesHaveGoals(t *testing.T) {
 		script(`page.root().querySelector("[data-member=ann]").click()`), goalSays("ann60 flowers to go25100"),
 		becomes(`new URLSearchParams(location.search).get("goal")`, "25,100"))
 }
+
+// A board alone on the screen fits it with its goals.
+func TestGoalsFitTheWholeScreen(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, goalBoards)
+	fill(t, p, "stars", 12)
+	const fits = `(e => e.scrollHeight > innerHeight ? 'ends at ' + e.scrollHeight : 'fits')(document.querySelector('#board'))`
+	ctx := ownWindow(t, 390, 844)
+	do(t, ctx, visit(p, "/boards/stars?me=m0012&goal=100,5000,20000&lang=en"), goalSays("m001210,012 flowers to go1005,00020,000"), fullScreen)
+	for _, size := range [][2]int64{{390, 844}, {1280, 720}, {1920, 1080}} {
+		do(t, ctx, resize(size[0], size[1]), becomes(isFullScreen, "true"), becomes(fits, "fits"))
+	}
+}
