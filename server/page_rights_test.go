@@ -97,7 +97,7 @@ func TestTitlesNameMembersOfInstancesThatHoldSomething(t *testing.T) {
 			}
 			if authorization == "" {
 				for _, path := range []string{"/boards/" + board, "/embed/" + board, "/overlay/" + board, "/tv/" + board,
-					"/boards/" + board + "/story"} {
+					"/boards/" + board + "/story", "/boards/" + board + "/overlay"} {
 					answers[path] = n.Do("GET", path, "", "Accept", "text/html").Body
 				}
 			}
@@ -141,7 +141,7 @@ func TestPagesShowWhatAnonymousMayRead(t *testing.T) {
 		}
 		require.Contains(t, page("/boards/open"), "open-member")
 		for _, path := range []string{"/", "/boards/open", "/boards/secret", "/overlay/secret", "/embed/secret", "/tv/secret",
-			"/boards/secret/story"} {
+			"/boards/secret/story", "/boards/secret/overlay"} {
 			body := page(path)
 			for _, unreadable := range []string{"Secret title", "secret-member", "data-board=\"secret\"", "secret/card.png"} {
 				require.NotContains(t, body, unreadable, path)

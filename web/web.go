@@ -13,9 +13,9 @@
 //     and {{text "key"}}; and, but in a frame, an overlay or a wall, .Settings (what the reader has chosen
 //     in the menu of settings). missing.html also gets .Board, the name of a board that does not
 //     exist, or "". Pages with data also get .Writes (whether sockets may send
-//     updates), .AvatarOrigins (those of other sites whose images the page may show), .Texts (all
-//     texts of the language, as JSON), .Style (all style sheets of the page) and .First: what the page
-//     shows before its script runs, or nil. Package server/pages documents its fields.
+//     updates), .AvatarOrigins (those of other sites whose images the page may show), .Texts (the
+//     texts of the language, as JSON; those of the builder in its page alone), .Style (all style sheets of the page)
+//     and .First: what the page shows before its script runs, or nil. Package server/pages documents its fields.
 //   - docs/ holds the documentation, in Markdown and in English only. The first line of a
 //     file is its title. The test of the examples, TestDocs in cmd/rankcast/e2e/docs, lists the
 //     words that may follow the language of a block of code. The template of all its pages is
@@ -28,7 +28,7 @@
 //     members_other. All languages have the same keys.
 //   - assets/ holds the scripts and styles of the pages: shared/ what several pages use,
 //     and builder/, console/, dashboard/, docs/, embed/, member/, missing/, overlay/, reveal/, show/, story/ and tv/ what one page uses;
-//     reveal/ uses what console/ has for operators, too, and tv/ the chart of story/. The script of a page is
+//     builder/ uses the options of overlay/, reveal/ what console/ has for operators, and tv/ the chart of story/. The script of a page is
 //     assets/PAGE/PAGE.js; it imports the page's other modules, and those the shared ones
 //     and the kit. console.js loads the module of a view, such as boards.js, when the operator opens the view. The texts of
 //     the console and of reveal/ are in English only, so they stand in their modules.

@@ -12,6 +12,7 @@
 //	                and scores as the scripts write them, and room for what the scripts add
 //	reader.go       what anonymous viewers may read
 //	story.go        the story of a board
+//	overlay.go      the overlay, and the page that builds overlays
 //	member.go       a member and its boards
 //	board_view.go   a board and its first rows, as the element shows them
 //	portrait.go     the circle of a member

@@ -59,15 +59,24 @@ func TestPoliciesOfPages(t *testing.T) {
 			require.Equal(t, "'none'", all["default-src"], path)
 			require.Equal(t, "'self'", all["script-src"], path)
 			require.Equal(t, c.images, all["img-src"], path)
-			if isOverlay := strings.HasPrefix(path, "/overlay/"); isOverlay {
+			isOverlay := strings.HasPrefix(path, "/overlay/")
+			if isOverlay {
 				require.Equal(t, "'self' 'unsafe-inline'", all["style-src"], "a hash would turn it off")
 			} else {
 				require.NotContains(t, all["style-src"], "unsafe-inline", path)
 			}
-			if strings.HasPrefix(path, "/embed/") {
+			switch {
+			case strings.HasPrefix(path, "/embed/"):
 				require.Equal(t, c.ancestors, all["frame-ancestors"], path)
-			} else {
+			case isOverlay:
+				require.Equal(t, "'self'", all["frame-ancestors"], "the builder shows it")
+			default:
 				require.Equal(t, "'none'", all["frame-ancestors"], path)
+			}
+			if path == "/boards/stars/overlay" {
+				require.Equal(t, "'self'", all["frame-src"])
+			} else {
+				require.NotContains(t, all, "frame-src", path)
 			}
 			if strings.Contains(a.Body, "id=\"texts\"") {
 				require.Contains(t, a.Body, `<meta name="rankcast-avatar-origins" content="`+c.listed+`">`, path)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ type boardView struct {
 	Rows                   []rowView
 	Below                  []rowView
 	Room                   bool // for the followed member's row, should it leave the first entries
-	Lines                  int  // rows for which the element makes room
+	Lines                  int  // rows for which an overlay has room, also while the board has fewer
 	IsEmpty                bool // the board has no entries: the element has a note
 	Snapshot, Standing     jsontext.Value
 	columnsView
@@ -181,12 +182,22 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 	}
 	t := &pageTemplate{template: parsed, hasSettings: slices.Contains(p.styles, settingsStyle), locale: l, texts: texts,
 		styleHash: hash, fixed: page{
-			Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: texts, Style: style, Tops: dashboardTops,
+			Lang: l.name, LangTag: l.tag, Root: p.root, Home: p.root, Texts: textsOf(p, texts), Style: style, Tops: dashboardTops,
 			AvatarOrigins: avatarOrigins, Front: p.path == "/", MinFiltered: minFiltered,
 			BlankCard: cardView{Rows: make([]rowView, 1), Faces: make([]faceView, 1)}, Skeletons: make([]cardView, 6),
 		}}
 	_, err = t.render(t.fixed)
 	return t, err
+}
+
+// textsOf leaves out the texts of the builder, of which there are many, from the data of all other pages.
+func textsOf(p pageFile, texts map[string]string) map[string]string {
+	if p.path == builderPath {
+		return texts
+	}
+	texts = maps.Clone(texts)
+	maps.DeleteFunc(texts, func(key, _ string) bool { return strings.HasPrefix(key, "builder_") })
+	return texts
 }
 
 // parsePage parses the template of a page in one language, and reads that language's texts. Executing the

@@ -12,15 +12,14 @@ import { setAttribute } from '../shared/dom.js';
 export function showGaps(board, me) {
   board.addEventListener('update', ({ detail: { snapshot } }) => {
     if (!snapshot) return;
-    const { display, order, columns } = snapshot.info ?? {};
-    const { short } = formatsOf({ display: { ...display, unit: '' } });
-    const sign = order === 'asc' ? '+' : '−';
-    const gaps = new Map(snapshot.top.map(({ member, score }, i, top) => [member, i && Math.abs(top[i - 1].score - score)]));
+    const { display, columns } = snapshot.info ?? {};
+    const { change } = formatsOf({ display: { ...display, unit: '' } });
+    const gaps = new Map(snapshot.top.map((entry, i, top) => [entry.member, i ? change(top[i - 1], entry).replace('-', '−') : '']));
     for (const row of board.shadowRoot?.querySelectorAll('[data-member]') ?? []) {
       const member = row.getAttribute('data-member') ?? '';
-      const gap = columns || member === me ? 0 : gaps.get(member);
+      const gap = columns || member === me ? '' : gaps.get(member);
       const who = row.querySelector('[part=who]');
-      if (who) setAttribute(who, 'data-behind', gap ? sign + short(gap) : undefined);
+      if (who) setAttribute(who, 'data-behind', gap || undefined);
     }
   });
 }

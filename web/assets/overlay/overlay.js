@@ -179,8 +179,8 @@ function fitRows() {
   hasTitle = frame.hasAttribute('data-bar');
   room = frame.dataset.room;
   const { paddingTop, paddingBottom } = getComputedStyle(stage);
-  const bars = [hasBar && BAR_HEIGHT, room && BAR_HEIGHT, hasTitle && stage.clientHeight >= LEAST_TITLED && TITLE_HEIGHT, me && goal && GOALS_HEIGHT]
-    .reduce((/** @type {number} */ sum, height) => sum + (Number(height) || 0), 0);
+  const hasLine = hasTitle && stage.clientHeight >= LEAST_TITLED;
+  const bars = (Number(hasBar) + (room ? 1 : 0)) * BAR_HEIGHT + (hasLine ? TITLE_HEIGHT : 0) + (me && goal ? GOALS_HEIGHT : 0);
   const height = stage.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - bars;
   const own = me ? 1 : 0;
   const fitting = Math.max(1, Math.floor(height / (Number(room) > 2 ? MIN_TALL_ROW_HEIGHT : MIN_ROW_HEIGHT)));
