@@ -270,11 +270,13 @@ export class Show {
     if (!final || !ends || !(left > 0) || !top.length || !holdsResult(result)) return;
     const { formats, me } = this.#now();
     const at = new Intl.DateTimeFormat(language, { ...dateParts, timeZone: info?.period?.timezone });
-    const of = phrase('result', { time: (period && periodText(info?.period)) || at.format(new Date(ends)) });
-    const { title, ahead } = winnerTexts(top, formats);
+    // A page of before has neither names of periods nor words for a winner.
+    const isOld = typeof periodText !== 'function';
+    const of = phrase('result', { time: (!isOld && period && periodText(info?.period)) || at.format(new Date(ends)) });
+    const texts = isOld ? { title: of, note: '' } : winnerTexts(top, formats, of);
     setAttribute(this.#element, 'data-finish', '');
     const { items } = itemsOf(result, own, me, false, formats.gap);
-    this.#finish.show({ title, note: [of, ahead].filter(Boolean).join(' · ') }, items, formats, this.#list.template, left);
+    this.#finish.show(texts, items, formats, this.#list.template, left);
     if (!own) this.#dispatch('finish', { period, ends, top });
   }
 }
@@ -306,13 +308,14 @@ function passedOf(before, rank, listsBefore, lists) {
 /**
  * @param {readonly Entry[]} top of a result
  * @param {Formats} formats
- * @returns {{ title: string, ahead: string }} who has won, and by how much
+ * @param {string} of what it is the result
+ * @returns {{ title: string, note: string }} who has won, of what, and by how much
  */
-function winnerTexts([first, second], { gap }) {
-  if (second?.rank === 1) return { title: phrase('tie'), ahead: '' };
+function winnerTexts([first, second], { gap }, of) {
+  if (second?.rank === 1) return { title: phrase('tie'), note: of };
   const score = second && gap(Math.abs(first.score - second.score), first, second);
   return {
     title: phrase('winner', { name: first.name || first.member }),
-    ahead: score ? phrase('ahead', { score, name: second.name || second.member }) : '',
+    note: score ? `${of} · ${phrase('ahead', { score, name: second.name || second.member })}` : of,
   };
 }
