@@ -67,8 +67,8 @@ export class StarDetails {
       });
     }
     byId('star-board', HTMLElement).addEventListener('rank-up', (event) => {
-      const { from, to } = /** @type {CustomEvent<{ from: number, to: number }>} */ (event).detail;
-      if (this.#star) this.#showRise(from - to);
+      const { rank, before } = /** @type {CustomEvent<import('../../kit/rankcast.js').RankUp>} */ (event).detail;
+      if (this.#star) this.#showRise(before - rank);
     });
   }
 

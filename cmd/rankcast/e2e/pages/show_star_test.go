@@ -184,3 +184,43 @@ func TestShowWinnersStay(t *testing.T) {
 		script(`names.splice(1, 1); dispatchEvent(new Event('online'))`), becomes(textOf("#podium"), "Ss1 301Ss3 292"),
 	)
 }
+
+// The page of a star says for a while that the star has risen, also where its board is out of sight.
+func TestShowSaysThatTheStarRose(t *testing.T) {
+	t.Parallel()
+	p := launchShow(t)
+	for i := range 4 {
+		give(p, fmt.Sprint("s", i), "u1", 40-10*i)
+	}
+	ctx := window(t, 390, 844)
+	do(t, ctx, visit(p, "/show/gift/s3?me=mochi&lang=en"), watching, becomes(textOf("#star-rank"), "No. 4"),
+		becomes(sees("#star-board"), "false"))
+	give(p, "s3", "u1", 25)
+	do(t, ctx, becomes(textOf("#star-rank"), "No. 2"), becomes(textOf("#star-move"), "Up 2 places"))
+}
+
+// The largest of several choices rains over the window, by the viewer's own tap and by the gifts of others, but not with reduced
+// motion, and not for a smaller gift. What fell is gone.
+func TestShowRainsForTheLargestChoice(t *testing.T) {
+	t.Parallel()
+	p := launchShow(t)
+	give(p, "s1", "u1", 5)
+	ctx := window(t, 1280, 900)
+	do(t, ctx,
+		visit(p, "/show/gift/s1?me=mochi&lang=en"), watching,
+		script(`var most = 0; new MutationObserver(() => most = Math.max(most, page.count('.drop')))
+			.observe(document.querySelector('.sky'), {childList: true})`),
+		click(`[data-amount="10"]`), becomes(`page.fields('fans')`, "1 mochi 10 | 2 u1 5"), becomes(`most + ''`, "0"),
+		click(`[data-amount="99"]`), becomes(`most + ''`, "44"), becomes(`page.count('.drop')`, "0"),
+		// A page that was just opened.
+		visit(p, "/show/gift?me=mochi&lang=en"), watching,
+		script(`var most = 0; new MutationObserver(() => most = Math.max(most, page.count('.drop')))
+			.observe(document.querySelector('.sky'), {childList: true})`),
+	)
+	give(p, "s1", "u1", 98)
+	give(p, "s1", "u2", 520)
+	do(t, ctx, becomes(`most + ''`, "44"))
+	prefers(t, ctx, "light")
+	do(t, ctx, visit(p, "/show/gift/s1?me=mochi&lang=en"), watching, click(`[data-amount="99"]`),
+		becomes(textOf("#gift-note"), "Thank you! 99 for s1: you are No. 2 now."), becomes(`page.count('.drop')`, "0"))
+}
