@@ -49,14 +49,9 @@ export class Leader {
     renderScore(this.#score, first, formats);
     setProperty(this.#score, '--length', this.#score.textContent?.length ?? 1);
     setText(this.#ahead, second ? aheadText(formats, first, second) : '');
-    this.tick(board);
-  }
-
-  /** @param {WallBoard} board */
-  tick({ snapshot }) {
     const isNew = performance.now() - this.#since < NEW_MS;
     setAttribute(this.#element, 'data-new', isNew && '');
-    setText(this.#label, text(snapshot?.final ? 'final_winner' : isNew ? 'tv_new_leader' : 'tv_leader'));
+    setText(this.#label, text(snapshot.final ? 'final_winner' : isNew ? 'tv_new_leader' : 'tv_leader'));
   }
 }
 

@@ -162,7 +162,6 @@ function tick() {
   left.hidden = Number.isNaN(ms);
   setText(/** @type {HTMLElement} */ (left.lastElementChild), left.hidden ? '' : leftText(ms));
   setAttribute(document.documentElement, 'data-counted', ms <= COUNTED_MS && '');
-  leader.tick(current);
   const [first] = current.snapshot?.top ?? [];
   ticker.tick(first ? text('kit_leads', { name: first.name || first.member, score: current.formats.exact(first.score, first) }) : '');
   screen.tick(ending !== undefined);
