@@ -115,10 +115,11 @@ func TestKitKeepsVersion1(t *testing.T) {
 		{style, `\[%s\]`, "moments"},
 		// Strings: attributes, slots and fields of a template; parts; events; states and codes.
 		{script, `"(?:[^"\n]*[^\w-])?%s(?:[^\w-][^"\n]*)?"`,
-			"board top me around format unit decimals heading goal pace server token-url pickable calm hold data-state data-final data-frozen data-finish " +
-				"row data-snapshot data-member data-podium data-below name gap avatar portrait " +
+			"board top me around format unit decimals heading goal pace server token-url pickable calm hold " +
+				"data-state data-final data-frozen data-finish row data-snapshot data-member data-podium data-below name gap avatar portrait " +
 				"header title total connection dot state period period-name ends moment list rank score who member countdown finish " +
-				"result podium step note reveal goal goal-title goal-text goal-bar goal-fill goal-levels goal-level heads head unit columns column column-name value " +
+				"result podium step note reveal heads head unit columns column column-name value " +
+				"goal-title goal-text goal-bar goal-fill goal-levels goal-level " +
 				"update rank-up overtaken enter-top new-leader pick freeze " +
 				"connecting live stale away paused stopped cannot_connect closed no_board no_token unavailable unauthorized forbidden"},
 	} {

@@ -156,7 +156,8 @@ export class Goal {
     const [from, to] = [this.#levels[shown - 1] ?? 0, this.#levels[shown]];
     const isReached = this.#celebrated > 0 || score >= to;
     const share = isReached ? 1 : Math.max(0, score - from) / (to - from);
-    const left = snapshot?.final ? `${formats.gap(score)} / ${formats.exact(to)}` : phrase('goal_left', { score: formats.exact(to - score) });
+    const { exact, gap } = formats;
+    const left = snapshot?.final ? `${gap(score)} / ${exact(to)}` : phrase('goal_left', { score: exact(to - score) });
     setText(this.#title, own.name || own.member);
     this.#title.title = own.member;
     setText(this.#text, isReached ? phrase('goal_reached') : left);
@@ -167,7 +168,7 @@ export class Goal {
     setAttribute(this.#bar, 'aria-valuetext', this.#text.textContent ?? '');
     this.#levels.forEach((level, i) => {
       const mark = this.#marks.children[i];
-      setText(mark, formats.gap(level));
+      setText(mark, gap(level));
       setAttribute(mark, 'data-reached', (i < at || i < this.#celebrated) && '');
       setAttribute(mark, 'data-next', i === shown && '');
     });

@@ -31,7 +31,8 @@ export async function addTotal({ event, updates, show }) {
   const path = `v1/events/${encodeSegment(event)}`;
   const like = show?.board ?? updates.find(({ board }) => !board.includes('{'))?.board ?? updates[0].board;
   const board = input('board', { required: true, value: 'total' });
-  const member = input('member', { required: true, value: 'all', pattern: '[^\\{\\}]+', title: 'It is the same each time: without braces' });
+  const constant = { pattern: '[^\\{\\}]+', title: 'It is the same each time: without braces' };
+  const member = input('member', { required: true, value: 'all', ...constant });
   const name = input('name', { maxLength: 64, placeholder: 'Everybody' });
   const amounts = amountsOf(updates);
   const score = select('score', amounts);
@@ -41,7 +42,7 @@ export async function addTotal({ event, updates, show }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const content = createElement('div', 'event-send',
-    createElement('p', '', 'Each occurrence of ', createElement('bdi', 'name', event), ' adds to the score of one member, which is always the same.'),
+    createElement('p', '', 'Each occurrence of ', createElement('bdi', 'name', event), ' adds to the score of one and the same member.'),
     createElement('div', 'row', field('Board', board), field('Member', member)),
     createElement('div', 'row', ...(amounts.length > 1 ? [field('Adds', score)] : []),
       field('Name of the member (optional)', name, 'Pages show it in place of the id.')),

@@ -57,8 +57,8 @@ function definitionPanel(definition, whole) {
   const add = button('Add a total …', async () => {
     if (await addTotal(definition)) dispatchEvent(new Event('hashchange')); // the view begins anew
   });
-  const adds = createElement('p', 'buttons', ...(may('admin', 'events', definition.event) ? [add] : []));
-  return createElement('section', 'panel', createElement('h2', '', 'Definition'), facts, updatesTable(updates), adds, whole);
+  const adds = may('admin', 'events', definition.event) ? [createElement('p', 'buttons', add)] : [];
+  return createElement('section', 'panel', createElement('h2', '', 'Definition'), facts, updatesTable(updates), ...adds, whole);
 }
 
 /** @param {any} rule of a field */

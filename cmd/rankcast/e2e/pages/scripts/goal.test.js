@@ -102,6 +102,9 @@ test('GoalsBeginAnewWithAPeriod', async () => {
 		await page.drawn();
 		equal(reached.splice(0).join(), want);
 	}
+	// A final result has no more to go.
+	say(standing(4, 1200, {period: '3', ends, epoch: 'h', final: true}));
+	await shows('u: 1,200 / 5,000 0.05');
 });
 
 // Goals that are wrong show nothing, and a warning; nor has a board any where less is better, or with columns.
