@@ -26,7 +26,7 @@ events:
       - {board: "fans-of:{idol}", member: "{fan}", score: "{count}"}
 `
 
-func launchShow(t *testing.T) *e2etest.Process {
+func launchIdols(t *testing.T) *e2etest.Process {
 	p := e2etest.LaunchBoards(t, show)
 	p.Answers(201, "PUT", "/v1/members/idol/i1", `{"name":"<i>Ida</i>"}`)
 	p.Answers(201, "PUT", "/v1/members/fan/f1", `{"name":"<u>Fay</u>"}`)
@@ -74,7 +74,7 @@ func paste(address string) chromedp.Action[chromedp.Void] {
 // and stays with the page. What looks like markup is text.
 func TestBuilderMakesAnOverlay(t *testing.T) {
 	t.Parallel()
-	p := launchShow(t)
+	p := launchIdols(t)
 	send(p, "i1", "f1", 30)
 	send(p, "i2", "f1", 20)
 	at := "http://" + p.Addr + "/overlay/idols"
@@ -117,7 +117,7 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 // A mode that is about one member says that it needs one, and a goal that it needs levels. Amounts and levels that are wrong stay out.
 func TestBuilderSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	p := launchShow(t)
+	p := launchIdols(t)
 	send(p, "i1", "f1", 30)
 	at := "http://" + p.Addr + "/overlay/idols"
 	ctx := window(t, 390, 844)
@@ -164,7 +164,7 @@ func TestOverlayStandsInItsPlace(t *testing.T) {
 // moves when the script starts.
 func TestOverlayHasATitle(t *testing.T) {
 	t.Parallel()
-	p := launchShow(t)
+	p := launchIdols(t)
 	send(p, "i1", "f1", 30)
 	ctx := window(t, 1280, 900)
 	const (
@@ -200,7 +200,7 @@ func TestOverlayHasATitle(t *testing.T) {
 // another board, is none.
 func TestOverlayAlertsOfGifts(t *testing.T) {
 	t.Parallel()
-	p := launchShow(t)
+	p := launchIdols(t)
 	ctx := window(t, 1280, 720)
 	const (
 		alert = `(a => a.checkVisibility() ? page.words(a) : 'none')(document.querySelector('#alert'))`
@@ -231,7 +231,7 @@ func TestOverlayAlertsOfGifts(t *testing.T) {
 // place of the title.
 func TestOverlayTellsOfBattles(t *testing.T) {
 	t.Parallel()
-	p := launchShow(t)
+	p := launchIdols(t)
 	send(p, "i1", "f1", 30)
 	send(p, "i2", "f1", 20)
 	ctx := window(t, 1280, 720)
