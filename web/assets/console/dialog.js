@@ -22,7 +22,7 @@ let isAside = false;
  * @returns {Promise<boolean>} whether it was done; one question at a time: another one is not asked
  */
 export async function ask({ title, content = [], action, danger, reason, typed, submit }) {
-  if (asked) return false;
+  if (asked?.open || isAside) return false;
   const dialog = createElement('dialog', 'dialog');
   const form = createElement('form', 'dialog-form');
   const heading = createElement('h2', '', title);
@@ -69,7 +69,7 @@ export async function ask({ title, content = [], action, danger, reason, typed, 
     dialog.addEventListener('close', () => {
       if (isAside || dialog.open) return;
       dialog.remove();
-      asked = undefined;
+      if (asked === dialog) asked = undefined; // this event comes later than the close, and another question may ask by then
       sent.then(() => resolve(done)); // what was sent before a Cancel may be done
     });
   });
@@ -77,7 +77,7 @@ export async function ask({ title, content = [], action, danger, reason, typed, 
 
 /** Closes the dialog that asks, which covers the sign-in form. It stays as it is. */
 export function setAside() {
-  isAside = asked !== undefined;
+  isAside = asked?.open ?? false;
   asked?.close();
 }
 

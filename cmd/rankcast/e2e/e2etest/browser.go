@@ -211,7 +211,7 @@ func Becomes(expression, want string) chromedp.Action[chromedp.Void] {
 		}
 		if err != nil {
 			is, threw := chromedp.Evaluate[string](expression)(ctx, t)
-			err = errors.Join(fmt.Errorf("%w: want %q, is %q", err, want, is), threw)
+			err = errors.Join(fmt.Errorf("%w: want %q of %s, is %q", err, want, expression, is), threw)
 		}
 		return chromedp.Void{}, err
 	}

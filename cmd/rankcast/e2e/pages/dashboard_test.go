@@ -153,7 +153,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		script(`document.querySelector('#top').value = '5'; document.querySelector('#top').dispatchEvent(new Event('change'))`),
 		becomes(`page.board().getAttribute('top')`, "5"),
 		// The overlay has a number of rows of its own.
-		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/plain?me=bob"),
+		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/boards/plain/overlay?me=bob"),
 		// The language is another page of the same board.
 		becomes(`document.querySelector('#other-language').href.replace(location.origin, '')`, "/boards/plain?top=5&me=bob&lang=zh"),
 		visit(p, "/boards/plain?me=bob&lang=zh"),

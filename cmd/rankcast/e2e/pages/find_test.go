@@ -197,7 +197,7 @@ func TestReaderSharesABoard(t *testing.T) {
 			"\n"+`<live-leaderboard board="fans:s1" top="5"></live-leaderboard>`),
 		// Where the page may not copy, the text is there to be copied by hand.
 		script(`mayCopy = false`), click("#share-copy-url"), becomes(`String(getSelection())`, address),
-		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/fans:s1?me=ann"),
+		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/boards/fans:s1/overlay?me=ann"),
 		typeInto("#share-copy-url", kb.Escape), becomes(`String(`+open+`)`, "false"), becomes(`page.focus()`, "share"),
 		// The share sheet of the device, where it has one.
 		beforeScripts(`var shared; Navigator.prototype.share = async data => shared = data.title + ' ' + data.url`),
