@@ -137,7 +137,7 @@ func TestWallTurnsToTheEndOfAPeriod(t *testing.T) {
 		becomes(ticker, "quick: ann wins with 50"))
 	for _, size := range [][2]int64{{1280, 720}, {1920, 1080}, {1080, 1920}, {390, 844}} {
 		require.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]),
-			holds(`(({top, bottom, left, right}, lists) => top >= lists.top - 1 && bottom <= lists.bottom + 1 && left >= 0 && right <= innerWidth)(
+			holds(`(({top, bottom, left, right}, lists) => bottom - top > 100 && top >= lists.top - 1 && bottom <= lists.bottom + 1 && left >= 0 && right <= innerWidth)(
 				page.shownBoard().shadowRoot.querySelector('[part=finish]').getBoundingClientRect(), page.box('#lists'))`),
 			holds(`page.all('[part~=step]', page.shownBoard().shadowRoot).every(step => step.getBoundingClientRect().bottom <= innerHeight
 				&& step.getBoundingClientRect().top > page.box('.head').bottom)`)), "%v", size)
@@ -175,12 +175,17 @@ func TestWallComesBackByItself(t *testing.T) {
 	p.Kill()
 	// The boards take their turns meanwhile, with the last rows.
 	do(t, ctx, holds(`/^(Reconnecting…|Connecting…)/.test(page.text('#facts'))`), becomes(`document.documentElement.dataset.state`, "away"),
-		passes(6), becomes(scene, "points"), passes(6), becomes(scene, "Stars"),
+		passes(6), becomes(scene, "points"), becomes(`page.visible('#phone')`, "false"), passes(6), becomes(scene, "Stars"),
 		becomes(`page.shownRows()`, "1 m01 30 | 2 m02 20 | 3 m03 10"))
 	p = e2etest.Launch(t, "--redis", r.URL(), "--addr", p.Addr)
 	p.Update("stars", `{"member":"m03","score":31}`)
 	do(t, ctx, becomes(`page.shownRows()`, "1 m03 41 | 2 m01 30 | 3 m02 20"), becomes(`document.documentElement.dataset.state`, "live"),
-		becomes(leader, "New leader | m03 | 41 | 11 ahead of m01"), becomes(`stays`, "stays"))
+		becomes(leader, "New leader | m03 | 41 | 11 ahead of m01"), becomes(`stays`, "stays"),
+		passes(6), becomes(scene, "points"), becomes(`page.visible('#phone')`, "true"),
+		// A fault in a step of the wall does not stop it.
+		script(`var faults = 0;
+			Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', {get() { faults++; throw new TypeError('a fault') }})`),
+		holds(`faults > 2`))
 }
 
 // An open wall shows its board as soon as there is one. A fault in the address stands in the picture.
