@@ -42,7 +42,7 @@ export class Leader {
     this.#of = of;
     this.#member = member;
     const shown = first.name || member;
-    setProperty(document.documentElement, '--hue', hueOf(member));
+    setProperty(document.documentElement, '--hue', hueOf(board.result?.first.member ?? member));
     this.#portrait.render(member, shown, first.avatar);
     setText(this.#name, shown);
     setProperty(/** @type {HTMLElement} */ (this.#name.parentElement), '--length', [...shown].length);

@@ -20,6 +20,8 @@ const STEPS = 400;
 /** How long it plays, and how long its end stays. */
 const PLAY_MS = 9_000;
 const REST_MS = 5_000;
+/** Rows that pass each other stand again before the next ones do. */
+const STAND_MS = 600;
 /** With shorter steps, a moment has its seconds. */
 const SECONDS_SPAN_MS = 30 * 60_000;
 
@@ -66,12 +68,17 @@ export class Replay {
     this.#chart.draw(history, zone, colorOf);
     const end = Math.max(until, begin.at + 1);
     const startedAt = performance.now();
+    let stoodAt = -Infinity;
     const show = () => {
-      const share = isCalm() ? 1 : Math.min(1, (performance.now() - startedAt) / PLAY_MS);
+      const now = performance.now();
+      const share = isCalm() ? 1 : Math.min(1, (now - startedAt) / PLAY_MS);
       const time = begin.at + share * (end - begin.at);
       const entries = stepAt(history, time)?.entries ?? [];
       this.#chart.mark(time, entries, colorOf);
-      this.#standing.render(entries.slice(0, MAX_PLACES), profiles, colorOf, formats);
+      if (share === 1 || now - stoodAt >= STAND_MS) {
+        stoodAt = now;
+        this.#standing.render(entries.slice(0, MAX_PLACES), profiles, colorOf, formats);
+      }
       setText(this.#time, momentText(time));
       this.#frame = share < 1 ? requestAnimationFrame(show) : 0;
     };

@@ -20,10 +20,10 @@ import { decodeSegment, encodeSegment, pageURL, ROOT } from '../shared/links.js'
 import { text } from '../shared/texts.js';
 import { URLOptions } from '../shared/url-options.js';
 import { Leader } from './leader.js';
+import { News } from './news.js';
 import { Replay } from './replay.js';
 import { Screen } from './screen.js';
-import { Ticker } from './ticker.js';
-import { WallBoard } from './wall-board.js';
+import { COUNTED_MS, RESULT_MS, WallBoard } from './wall-board.js';
 
 const THEMES = ['dark', 'light'];
 const LANGUAGES = ['en', 'zh'];
@@ -31,14 +31,14 @@ const PARAMETERS = ['boards', 'me', 'seconds', 'theme', 'lang'];
 const MOST_BOARDS = 20;
 /** How long a board is shown, s. */
 const [LEAST_S, MOST_S, DEFAULT_S] = [5, 600, 20];
-/** The last seconds are counted down large. */
-const COUNTED_MS = 10_000;
+/** How long what is wrong with the address stands in the picture. */
+const HINT_MS = 30_000;
 const DAY_S = 86_400;
 
 const options = new URLOptions();
 const { faults } = options;
 const me = options.textOf('me');
-const turn = options.numberOf('seconds', LEAST_S, MOST_S, DEFAULT_S) * 1_000;
+const sceneMs = options.numberOf('seconds', LEAST_S, MOST_S, DEFAULT_S) * 1_000;
 document.documentElement.dataset.theme = options.oneOf('theme', THEMES);
 options.oneOf('lang', LANGUAGES);
 options.checkKeys(PARAMETERS);
@@ -50,22 +50,24 @@ const clock = byId('clock', HTMLTimeElement);
 const connection = connectWithToken();
 const leader = new Leader();
 const replay = new Replay();
-const ticker = new Ticker(byId('ticker', HTMLElement));
+const news = new News(byId('ticker', HTMLElement));
 const screen = new Screen(byId('wall', HTMLElement), byId('full-screen', HTMLButtonElement));
 const times = new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 const boards = namesOf().map((name) => newBoard(name));
 let current = boards[0];
-/** When the next scene is due, by performance.now(). */
-let until = performance.now() + turn;
+/** Since when the board, or its result, is shown, and when the next scene is due, by performance.now(). */
+let since = performance.now();
+let until = since + sceneMs;
 /** The next scene is being loaded. */
 let isLoading = false;
 
-setText(byId('hint', HTMLElement), faults.join('\n'));
+const hint = byId('hint', HTMLElement);
+setText(hint, faults.join('\n'));
 qr.addEventListener('load', () => (byId('phone', HTMLElement).hidden = false));
 qr.addEventListener('error', () => {
   byId('phone', HTMLElement).hidden = true;
-  qr.removeAttribute('src'); // the next turn tries again
+  qr.removeAttribute('src'); // the next scene tries again
 });
 new ResizeObserver(() => current?.fit()).observe(lists);
 lists.append(...boards.map(({ element }) => element));
@@ -94,13 +96,24 @@ function newBoard(name) {
     board.follow(board.definition?.kind === boards[0].definition?.kind ? me : '');
     if (board === current) render();
   });
-  const say = (/** @type {string} */ sentence) =>
-    ticker.add(boards.length > 1 ? text('tv_of', { board: board.title, text: sentence }) : sentence, times.format(connection.now()));
-  board.element.addEventListener('moment', ({ detail }) => say(detail.text));
+  board.element.addEventListener('moment', ({ detail }) => news.add(sentenceOf(board, detail.text)));
   board.element.addEventListener('finish', ({ detail: { top: [first] } }) => {
-    say(text('kit_wins', { name: first.name || first.member, score: board.formats.exact(first.score, first) }));
+    const won = text('kit_wins', { name: first.name || first.member, score: board.formats.exact(first.score, first) });
+    board.result = { first, sentence: sentenceOf(board, won) };
+    news.add(board.result.sentence);
+    if (board === current) since = performance.now();
   });
   return board;
+}
+
+/**
+ * @param {WallBoard} board
+ * @param {string} text
+ * @param {string} [time] the present one, unless another one is said
+ * @returns {import('./news.js').Sentence}
+ */
+function sentenceOf({ title }, text, time = times.format(connection.now())) {
+  return { time, board: boards.length > 1 ? title : '', text };
 }
 
 /** @param {WallBoard} board */
@@ -108,7 +121,8 @@ function showBoard(board) {
   replay.stop();
   byId('board', HTMLElement).hidden = false;
   current = board;
-  until = performance.now() + turn;
+  since = performance.now();
+  until = since + sceneMs;
   for (const each of boards) each.show(each === board);
   setAttribute(qr, 'src', pageURL('qr.svg', { text: new URL(`boards/${encodeSegment(board.name)}`, ROOT).href }).href);
   render();
@@ -120,13 +134,14 @@ async function advance() {
   /** @type {import('./replay.js').Story | null} */
   let story = null;
   isLoading = true;
+  // The end of a period does not wait for the end of a story.
+  const isFree = endingAt(connection.now() + Replay.LENGTH_MS).length === 0;
   try {
-    if (replay.element.hidden && board.definition?.history && !board.isStopped) story = await Replay.load(board);
+    if (isFree && replay.element.hidden && board.definition?.history && !board.isStopped) story = await Replay.load(board);
   } catch {
     // The server is away. The boards show the last rows meanwhile.
   }
   isLoading = false;
-  // The end of a period does not wait.
   if (board !== current || board.isEnding(connection.now())) return;
   if (story) {
     byId('board', HTMLElement).hidden = true;
@@ -143,19 +158,41 @@ function render() {
   document.title = fill(`{title} · ${text('tv_title')} · ${text('title')}`, { title });
   setText(byId('name', HTMLElement), title);
   setText(byId('facts', HTMLElement), facts);
+  news.hold(current.result?.sentence ?? null);
   for (const attribute of ['state', 'final', 'frozen', 'finish'])
     setAttribute(document.documentElement, `data-${attribute}`, element.getAttribute(`data-${attribute}`) ?? undefined);
   setAttribute(document.documentElement, 'data-empty', !current.snapshot?.top.length && '');
   leader.render(current);
 }
 
+/**
+ * @param {number} now the server's clock
+ * @returns {WallBoard[]} the boards whose end a room looks at
+ */
+function endingAt(now) {
+  return boards.filter((board) => board.isEnding(now));
+}
+
+/**
+ * @param {readonly WallBoard[]} ending some
+ * @param {number} now the server's clock
+ * @returns {WallBoard} the one that is due: those that end together share the time of a result
+ */
+function dueOf(ending, now) {
+  const share = Math.max(LEAST_S * 1_000, RESULT_MS / ending.length);
+  const stays = current.timeLeft(now) <= COUNTED_MS || performance.now() - since < share;
+  const i = ending.indexOf(current);
+  return i >= 0 && stays ? current : ending[(i + 1) % ending.length];
+}
+
 /** Renders what goes on by itself, and goes on to the next scene. */
 function tick() {
   const now = connection.now();
   setTimeout(tick, 1_000 - (now % 1_000)); // whatever happens below
-  const ending = [current, ...boards].find((board) => board.isEnding(now));
-  if (ending && (ending !== current || !replay.element.hidden)) showBoard(ending);
-  else if (ending) until = Math.max(until, performance.now() + LEAST_S * 1_000);
+  const ending = endingAt(now);
+  const due = ending.length > 0 ? dueOf(ending, now) : null;
+  if (due && (due !== current || !replay.element.hidden)) showBoard(due);
+  else if (due) until = Math.max(until, performance.now() + LEAST_S * 1_000);
   else if (performance.now() >= until && !isLoading) advance();
   setText(clock, times.format(now));
   const ms = current.timeLeft(now);
@@ -163,8 +200,10 @@ function tick() {
   setText(/** @type {HTMLElement} */ (left.lastElementChild), left.hidden ? '' : leftText(ms));
   setAttribute(document.documentElement, 'data-counted', ms <= COUNTED_MS && '');
   const [first] = current.snapshot?.top ?? [];
-  ticker.tick(first ? text('kit_leads', { name: first.name || first.member, score: current.formats.exact(first.score, first) }) : '');
-  screen.tick(ending !== undefined);
+  const leads = first && text('kit_leads', { name: first.name || first.member, score: current.formats.exact(first.score, first) });
+  news.tick(sentenceOf(current, leads ?? '', ''));
+  screen.tick(due !== null);
+  if (performance.now() >= HINT_MS) setText(hint, '');
   render();
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * A board of the wall. Its element stays live while the wall shows another one, so that each turn begins with the present rows,
+ * A board of the wall. Its element stays live while the wall shows another one, so that each scene begins with the present rows,
  * and the wall knows whose end is near.
  *
  * @import {Info, Snapshot} from '../../kit/rankcast.js'
@@ -24,8 +24,13 @@ const DEFINITION_MS = 60_000;
 /** Least time between two changes: a room looks at other things too. Of a board that is not shown it is longer. */
 const PACE_MS = 400;
 const HIDDEN_PACE_MS = 2_000;
-/** How long a result stays. */
-const RESULT_S = 30;
+/** The last seconds are counted down large. */
+export const COUNTED_MS = 10_000;
+/** How long a result stays: of a short period, a part of it. */
+export const RESULT_MS = 30_000;
+const RESULT_SHARE = 1 / 4;
+/** The ends of shorter periods do not interrupt what a wall shows: it would show nothing else. */
+const LEAST_PERIOD_MS = 60_000;
 /** The end of a period is near: the wall stays with the board. */
 const LAST_MS = 20_000;
 /** The height of a row, and of what else may be in the list, in em. */
@@ -40,7 +45,9 @@ const NARROW_EM = [0, 20, 30, 38, 47, 62];
 /** The size of the text of rows, in rem: readable from the other side of a room, and no larger than the rest of the wall. */
 const [LEAST_REM, MOST_REM] = [1.2, 2.1];
 /** A narrow wall has smaller rows: its width in em. */
-const WIDTH_EM = 19;
+const WIDTH_EM = 24;
+
+/** @typedef {{ first: import('../../kit/rankcast.js').Entry, sentence: import('./news.js').Sentence }} Result */
 
 export class WallBoard {
   element = document.createElement('live-leaderboard');
@@ -51,6 +58,8 @@ export class WallBoard {
   info = null;
   /** @type {Snapshot | null} */
   snapshot = null;
+  /** @type {Result | null} */
+  #result = null;
   #onChange;
   #bars = new ScoreBars(this.element);
   #poll = new Poll(DEFINITION_MS, (signal) => this.#read(signal));
@@ -63,11 +72,12 @@ export class WallBoard {
     this.name = name;
     this.#onChange = onChange;
     const { element } = this;
-    for (const [attribute, value] of Object.entries({ board: '', heading: '', moments: '', hold: String(RESULT_S) }))
+    for (const [attribute, value] of Object.entries({ board: '', heading: '', moments: '', hold: String(RESULT_MS / 1_000) }))
       element.setAttribute(attribute, value);
     element.shadowRoot?.adoptedStyleSheets.push(rowsSheet);
     element.addEventListener('update', ({ detail }) => {
       this.snapshot = detail.snapshot;
+      setAttribute(element, 'hold', String(Math.floor(Math.min(RESULT_MS, this.#periodMs * RESULT_SHARE) / 1_000)));
       this.#bars.update(detail, this.definition);
       this.fit();
       this.#onChange();
@@ -101,16 +111,32 @@ export class WallBoard {
   /** @returns {string} what the wall says below the title */
   get facts() {
     if (this.isStopped) return ''; // the element says why
-    const { total, final, frozen } = this.snapshot ?? {};
+    // A result stands over the next period.
+    const { total, final, frozen } = (!this.result && this.snapshot) || {};
     // Since when it is frozen stands above the list.
     const state = !frozen && this.element.shadowRoot?.querySelector('[part=state]')?.textContent;
-    const period = final ? '' : periodTitle(this.info?.period?.every, 0);
+    const period = final || this.result ? '' : periodTitle(this.info?.period?.every, 0);
     return [state, period, total && countedText('members', total)].filter(Boolean).join(' · ');
   }
 
   /** @returns {boolean} whether there is nothing to show: the board does not exist, or nobody may see it here */
   get isStopped() {
     return this.element.dataset.state === 'stopped';
+  }
+
+  /** @returns {number} ms; Infinity: the board does not count anew */
+  get #periodMs() {
+    const { opens, ends, every } = this.info?.period ?? {};
+    return every && opens && ends ? Date.parse(ends) - Date.parse(opens) : Infinity;
+  }
+
+  /** @returns {Result | null} the one that is shown */
+  get result() {
+    return this.element.hasAttribute('data-finish') ? this.#result : null;
+  }
+
+  set result(result) {
+    this.#result = result;
   }
 
   /**
@@ -128,7 +154,8 @@ export class WallBoard {
    */
   isEnding(now) {
     const reveal = this.element.shadowRoot?.querySelector('[part=reveal]:not([hidden])');
-    return this.timeLeft(now) <= LAST_MS || this.element.hasAttribute('data-finish') || Boolean(reveal);
+    const isEnd = this.timeLeft(now) <= LAST_MS || this.element.hasAttribute('data-finish');
+    return (isEnd && this.#periodMs >= LEAST_PERIOD_MS) || Boolean(reveal);
   }
 
   /** @param {boolean} isShown */

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ import (
 const (
 	scene  = `page.scene()`
 	leader = `page.leader()`
-	ticker = `page.text('#ticker bdi')`
+	ticker = `page.text('.ticker-said')`
 	hint   = `document.querySelector('#hint').textContent`
 )
 
@@ -93,8 +94,8 @@ func TestWallFits(t *testing.T) {
 	}
 }
 
-// Several boards take turns, and each that has a history plays its story before the next one. What does not exist is left out until
-// it exists.
+// A wall shows several boards one after the other, and each that has a history plays its story before the next one. What does not
+// exist is left out until it exists.
 func TestWallShowsOneBoardAfterTheOther(t *testing.T) {
 	t.Parallel()
 	p, _ := race(t)
@@ -115,36 +116,56 @@ func TestWallShowsOneBoardAfterTheOther(t *testing.T) {
 	)
 	// The sentences of all boards are at the foot.
 	p.Update("plain", `{"member":"fay","score":9}`)
-	do(t, ctx, becomes(ticker, "plain: fay passed eve for No. 1"))
+	do(t, ctx, becomes(ticker, "plain fay passed eve for No. 1"))
 	p.Answers(201, "PUT", "/v1/boards/late", `{"title":"Late"}`)
 	p.Update("late", `{"member":"gil","score":1}`)
 	do(t, ctx, holds(`page.all('live-leaderboard')[1].dataset.state === 'live'`),
 		passes(11), becomes(scene, "The race: story"), passes(15), becomes(scene, "Late"), becomes(leader, "Leader | gil | 1 | "))
 }
 
-// Whatever a wall shows, it turns to a board whose period ends: it counts the last seconds down, and shows the first three.
-func TestWallTurnsToTheEndOfAPeriod(t *testing.T) {
+// Whatever a wall shows, it shows a board whose period ends: it counts the last seconds down, and shows the first three, also of two
+// boards that end together. The ends of short periods interrupt nothing.
+func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 	t.Parallel()
-	p := e2etest.LaunchBoards(t, `boards: {calm: {}, quick: {mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000}}`)
+	ends := time.Now().Add(8 * time.Second).UTC().Format(time.RFC3339)
+	p := e2etest.LaunchBoards(t, fmt.Sprintf(`boards:
+  calm: {}
+  rounds: {period: 4s, base: "2026-01-01T00:00:00Z"}
+  first: {ends: %q}
+  second: {ends: %q, display: {unit: pts}}
+`, ends, ends))
+	p.Answers(201, "PUT", "/v1/members/player/ann", `{"name":"Ann"}`)
 	p.Update("calm", e2etest.Scores("ann", 1))
+	p.Update("first", e2etest.Scores("ann", 50, "bob", 40, "cid", 30, "dan", 20))
+	p.Update("second", e2etest.Scores("أحمد", 50, "eve", 40))
 	ctx := ownWindow(t, 1280, 720)
-	do(t, ctx, visit(p, "/tv?boards=calm,quick&seconds=600"), becomes(scene, "quick"),
-		holds(`/^Ends in [1-4]$/.test(page.text('#left')) && page.visible('#left') === 'true'`))
-	p.Update("quick", e2etest.Scores("ann", 50, "bob", 40, "cid", 30, "dan", 20))
-	do(t, ctx,
-		becomes(`page.all('[part=podium] > *', page.shownBoard().shadowRoot).map(page.words).join(' | ')`, "1 ann 50 | 2 bob 40 | 3 cid 30"),
+	podium := `page.all('[part=podium] > *', page.shownBoard().shadowRoot).map(page.words).join(' | ')`
+	do(t, ctx, visit(p, "/tv?boards=calm,rounds,first,second&seconds=600"), becomes(scene, "first"),
+		becomes(`page.all('live-leaderboard')[1].getAttribute('hold')`, "1"),
+		holds(`/^Ends in [1-8]$/.test(page.text('#left')) && page.visible('#left') === 'true'`),
+		becomes(podium, "1 ann 50 | 2 bob 40 | 3 cid 30"),
 		becomes(`document.documentElement.hasAttribute('data-finish') + ''`, "true"),
-		becomes(ticker, "quick: ann wins with 50"))
+		becomes(ticker, "first ann wins with 50"))
+	// What happens meanwhile stands below no result.
+	p.Update("calm", e2etest.Scores("eve", 9))
+	do(t, ctx, holds(`page.all('live-leaderboard')[0].shadowRoot.querySelector('[part=moment]').textContent !== ''`),
+		becomes(ticker, "first ann wins with 50"))
 	for _, size := range [][2]int64{{1280, 720}, {1920, 1080}, {1080, 1920}, {390, 844}} {
 		require.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]),
-			holds(`(({top, bottom, left, right}, lists) => bottom - top > 100 && top >= lists.top - 1 && bottom <= lists.bottom + 1 && left >= 0 && right <= innerWidth)(
+			holds(`(({top, bottom, left, right}, lists) => bottom - top > 100 && top >= lists.top - 1 && bottom <= lists.bottom + 1
+				&& left >= 0 && right <= innerWidth)(
 				page.shownBoard().shadowRoot.querySelector('[part=finish]').getBoundingClientRect(), page.box('#lists'))`),
 			holds(`page.all('[part~=step]', page.shownBoard().shadowRoot).every(step => step.getBoundingClientRect().bottom <= innerHeight
 				&& step.getBoundingClientRect().top > page.box('.head').bottom)`)), "%v", size)
 	}
+	// A sentence that begins with a name in another direction has the direction of the page.
+	do(t, ctx, passes(15), becomes(scene, "second"), becomes(podium, "1 أحمد 50 pts | 2 eve 40 pts"),
+		becomes(ticker, "second \u2068أحمد\u2069 wins with 50 pts"),
+		becomes(`(({direction, unicodeBidi}) => direction + ' ' + unicodeBidi)(getComputedStyle(document.querySelector('.ticker-text')))`,
+			"ltr normal"))
 }
 
-// A frozen board says since when. Whatever a wall shows, it turns to a board on which something is revealed, and stays there.
+// A frozen board says since when. Whatever a wall shows, it shows a board on which something is revealed, and stays there.
 func TestWallShowsAReveal(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {calm: {}, vote: {ends: "2199-01-01T00:00:00Z"}}`)
@@ -173,7 +194,7 @@ func TestWallComesBackByItself(t *testing.T) {
 	do(t, ctx, visit(p, "/tv?boards=stars,points&seconds=5"), becomes(`page.shownRows()`, "1 m01 30 | 2 m02 20 | 3 m03 10"),
 		script(`var stays = 'stays'`))
 	p.Kill()
-	// The boards take their turns meanwhile, with the last rows.
+	// The boards follow each other meanwhile, with the last rows.
 	do(t, ctx, holds(`/^(Reconnecting…|Connecting…)/.test(page.text('#facts'))`), becomes(`document.documentElement.dataset.state`, "away"),
 		passes(6), becomes(scene, "points"), becomes(`page.visible('#phone')`, "false"), passes(6), becomes(scene, "Stars"),
 		becomes(`page.shownRows()`, "1 m01 30 | 2 m02 20 | 3 m03 10"))
@@ -261,7 +282,7 @@ func TestWallKeepsItsScreen(t *testing.T) {
 	do(t, ctx, key("f"), becomes(isFullScreen, "true"), key("f"), becomes(isFullScreen, "false"))
 }
 
-// A wall that stays open keeps no more and more, however often its boards change and take their turns.
+// A wall that stays open keeps no more and more, however often its boards change and follow each other.
 func TestWallLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	p, _ := race(t)
@@ -270,7 +291,7 @@ func TestWallLeavesNothingBehind(t *testing.T) {
 	round := 0
 	run := func() kept {
 		t.Helper()
-		for turn := range 2 {
+		for i := range 2 {
 			round++
 			for _, board := range []string{"race", "plain"} {
 				// Members come and go, and the leader changes.
@@ -279,7 +300,7 @@ func TestWallLeavesNothingBehind(t *testing.T) {
 			do(t, ctx,
 				passes(6), becomes(scene, "The race: story"), passes(15), becomes(scene, "plain"), passes(6), becomes(scene, "The race"),
 				holds(fmt.Sprintf(`page.leader().includes('new%d')`, round)), script(`page.finish()`))
-			if turn == 0 {
+			if i == 0 {
 				do(t, ctx, passes(200)) // the picture moves
 			}
 		}

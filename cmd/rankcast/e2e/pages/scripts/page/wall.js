@@ -33,8 +33,10 @@ Object.assign(page, {
 		if (leader.some(({top, bottom}) => top < card.top || bottom > card.bottom)) faults.push('the leader is cut');
 		if (leader.some((one, i) => leader.slice(i + 1).some(other => overlap(one, other)))) faults.push('the leader is crowded');
 		const lists = box(document.querySelector('.lists'));
-		const side = page.all('.leader, .aside').filter(part => part.checkVisibility()).map(box);
+		const side = page.all('.leader, .phone').filter(part => part.checkVisibility()).map(box);
 		if (side.some(part => overlap(part, lists))) faults.push('the list is over the leader');
+		const head = page.all('h1, .facts, .left, .clock').filter(part => part.checkVisibility()).map(box);
+		if (head.some((one, i) => head.slice(i + 1).some(other => overlap(one, other)))) faults.push('the head is crowded');
 		const rows = page.all('[part=list] > [part~=row]', board.shadowRoot);
 		const boxes = rows.map(box);
 		if (boxes.some(({top, bottom}) => top < lists.top - 1 || bottom > lists.bottom + 1)) faults.push('a row is cut');
