@@ -17,7 +17,7 @@ const LEAST_PX = 5;
 /** The greatest width of the curve between two places, px. */
 const CURVE_PX = 28;
 /** The least room of a tick of the time axis, in em. */
-const TICK_EM = 4.75;
+const TICK_EM = 5.75;
 /** A chart with fewer places would be a strip. The server renders as many. */
 const LEAST_PLACES = 5;
 /** A history keeps the first ten. */
