@@ -45,7 +45,7 @@ var publicReads = map[string][]string{
 	"/boards/a/card.png":     {"/boards/BOARD/card.png"},
 	"the pages": {"/", "/?list", "/boards/BOARD", "/boards/final/story", "/boards/acts:{act}",
 		"/members/act/new", "/members/act/a"},
-	"the pages of other readers": {"/embed/BOARD", "/overlay/BOARD", "/tv/BOARD", "/show/vote"},
+	"the pages of other readers": {"/embed/BOARD", "/overlay/BOARD", "/tv/BOARD", "/show/vote", "/show/vote/a", "/show/vote/new?me=a"},
 }
 
 // varying are the parts of answers that differ at each time: the time of the answer, and nonces.

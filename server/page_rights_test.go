@@ -19,7 +19,7 @@ import (
 // page name it to others.
 func TestNamesOfMembersThatABoardDoesNotShow(t *testing.T) {
 	t.Parallel()
-	guard := accesstest.Start(t, "anonymous: {scopes: [read], boards: [b]}\nkeys:\n"+keyLine("kind",
+	guard := accesstest.Start(t, "anonymous: {scopes: [read], boards: [b], events: [e]}\nkeys:\n"+keyLine("kind",
 		"scopes: [read], boards: [b], kinds: [user]"))
 	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{Access: guard.Guard}},
 		definition.Board{Name: "b", Kind: "user"})
@@ -33,6 +33,9 @@ func TestNamesOfMembersThatABoardDoesNotShow(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, n.Store.Hide(t.Context(), "b", "hidden", ranking.Moderator{}))
+	require.NoError(t, n.Store.DefineEvent(t.Context(), definition.Event{Name: "e", Show: &definition.Show{Board: "b"},
+		Updates: []definition.Target{{Board: "b", Member: "{user}", Score: "1"}}}, ranking.Moderator{}))
+	require.Contains(t, n.Require(200, "GET", "/show/e/shown", "", "Accept", "text/html").Body, "Name of shown")
 	const members = "/v1/boards/b/members?id=shown&id=hidden&id=absent"
 	a := n.Do("GET", members, "")
 	require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
@@ -40,7 +43,8 @@ func TestNamesOfMembersThatABoardDoesNotShow(t *testing.T) {
 	for _, member := range []string{"hidden", "absent"} {
 		bodies = append(bodies, n.Do("GET", "/boards/b?me="+member, "", "Accept", "text/html").Body,
 			n.Do("GET", "/v1/boards/b/search?q=Name", "").Body,
-			n.Do("GET", "/v1/members/user/"+member+"/boards", "").Body, n.Do("GET", "/members/user/"+member, "", "Accept", "text/html").Body)
+			n.Do("GET", "/v1/members/user/"+member+"/boards", "").Body, n.Do("GET", "/members/user/"+member, "", "Accept", "text/html").Body,
+			strings.ReplaceAll(n.Do("GET", "/show/e/"+member, "", "Accept", "text/html").Body, "Name of shown", ""))
 	}
 	for _, body := range bodies {
 		for _, member := range []string{"hidden", "absent"} {
@@ -184,14 +188,16 @@ func TestPagesTakeTheRateOfAnonymous(t *testing.T) {
 // The page of an event holds what viewers without a token may read: the definition, rows, and what it says of senders.
 func TestPageOfAShowFollowsTheRights(t *testing.T) {
 	t.Parallel()
-	for access, want := range map[string]struct{ defined, rows, sends bool }{
+	for access, want := range map[string]struct{ defined, rows, sends bool }{ // rows: with the definition of the board of the show
 		`anonymous: {scopes: [read, write], boards: ["*"], events: [vote]}`:  {defined: true, rows: true, sends: true},
 		`anonymous: {scopes: [read, write], boards: ["*"], events: [other]}`: {},
 		`anonymous: {scopes: [read], boards: [secret], events: ["*"]}`:       {defined: true},
 	} {
 		guard := accesstest.Start(t, access)
 		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard.Guard}},
-			definition.Board{Name: "idols"}, definition.Board{Name: "secret"}, definition.Board{Name: "fans-of:{idol}"})
+			definition.Board{Name: "idols", Title: definition.Label{"": "Title of idols"}},
+			definition.Board{Name: "secret", Title: definition.Label{"": "Title of secret"}},
+			definition.Board{Name: "fans-of:{idol}", Title: definition.Label{"": "Title of fans"}})
 		update := func(board string) definition.Target {
 			return definition.Target{Board: board, Member: "{idol}", Score: "1"}
 		}
@@ -205,10 +211,15 @@ func TestPageOfAShowFollowsTheRights(t *testing.T) {
 		}
 		_, err := n.Store.Apply(t.Context(), "idols", []definition.Update{{Member: "mia", Score: 1}})
 		require.NoError(t, err)
-		page := n.Require(200, "GET", "/show/vote", "", "Accept", "text/html").Body
-		require.Equal(t, want.defined, strings.Contains(page, `{"event":"vote","show":{"board":"idols","fans":"fans-of:{idol}"},`), access)
-		require.Equal(t, want.rows, strings.Contains(page, "mia"), access)
-		require.Contains(t, page, fmt.Sprintf(`data-anonymous-sends="%t"`, want.sends), access)
+		for _, path := range []string{"/show/vote", "/show/vote/mia"} {
+			page := n.Require(200, "GET", path, "", "Accept", "text/html").Body
+			require.Equal(t, want.defined, strings.Contains(page, `{"event":"vote","show":{"board":"idols","fans":"fans-of:{idol}"},`), access)
+			require.Equal(t, want.rows, strings.Contains(page, "&#34;mia&#34;"), access)
+			require.Equal(t, want.rows, strings.Contains(page, "Title of idols"), access)
+			require.Equal(t, want.rows, strings.Contains(page, "Title of fans"), access)
+			require.NotContains(t, page, "Title of secret", access)
+			require.Contains(t, page, fmt.Sprintf(`data-anonymous-sends="%t"`, want.sends), access)
+		}
 		require.Equal(t, want.rows, strings.Contains(n.Do("GET", "/", "", "Accept", "text/html").Body, `href="./show/vote"`), access)
 	}
 }

@@ -22,9 +22,12 @@ const maxLanguages = 20
 // In returns the text for a language tag. If l lacks the language, the text is that of a shorter tag, such as
 // zh for zh-TW. After that come another tag of the language, English, and the first tag in byte order.
 // In returns "" only for a nil Label. The function textIn of web/kit/format.js chooses by the same rule.
-func (l Label) In(tag string) string {
-	if text, ok := l[""]; ok || len(l) == 0 {
-		return text
+func (l Label) In(tag string) string { return l[l.TagFor(tag)] }
+
+// TagFor returns the tag of the text that In returns; "" for a text for all languages, and for none.
+func (l Label) TagFor(tag string) string {
+	if _, ok := l[""]; ok || len(l) == 0 {
+		return ""
 	}
 	tags := slices.Sorted(maps.Keys(l))
 	find := func(matches func(string) bool) (string, bool) {
@@ -32,24 +35,24 @@ func (l Label) In(tag string) string {
 		if i < 0 {
 			return "", false
 		}
-		return l[tags[i]], true
+		return tags[i], true
 	}
 	wanted := strings.ToLower(tag)
 	for shorter := wanted; shorter != ""; {
-		if text, ok := find(func(t string) bool { return t == shorter }); ok {
-			return text
+		if found, ok := find(func(t string) bool { return t == shorter }); ok {
+			return found
 		}
 		cut := strings.LastIndexByte(shorter, '-')
 		shorter = shorter[:max(cut, 0)]
 	}
 	base, _, _ := strings.Cut(wanted, "-")
-	if text, ok := find(func(t string) bool { return strings.HasPrefix(t, base+"-") }); ok {
-		return text
+	if found, ok := find(func(t string) bool { return strings.HasPrefix(t, base+"-") }); ok {
+		return found
 	}
-	if text, ok := find(func(t string) bool { return t == "en" || strings.HasPrefix(t, "en-") }); ok {
-		return text
+	if found, ok := find(func(t string) bool { return t == "en" || strings.HasPrefix(t, "en-") }); ok {
+		return found
 	}
-	return l[tags[0]]
+	return tags[0]
 }
 
 // MarshalJSON writes l as definitions do, with the languages in byte order.

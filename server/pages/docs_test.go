@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"regexp"
 	"strings"
@@ -12,7 +13,27 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server/pages"
 	"rankcast/server/servertest"
+	"rankcast/web"
 )
+
+// The anchors of the documentation that pages and their scripts link are there.
+func TestPagesLinkAnchorsOfTheDocs(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	link, found := regexp.MustCompile(`docs/([a-z-]+)#([a-z0-9-]+)`), 0
+	require.NoError(t, fs.WalkDir(web.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasPrefix(path, "pages/") && !strings.HasPrefix(path, "dist/assets/") {
+			return err
+		}
+		text, err := fs.ReadFile(web.Files, path)
+		for _, to := range link.FindAllStringSubmatch(string(text), -1) {
+			require.Contains(t, n.Require(200, "GET", "/docs/"+to[1], "").Body, ` id="`+to[2]+`"`, path)
+			found++
+		}
+		return err
+	}))
+	require.Positive(t, found)
+}
 
 // Each page of the documentation is whole, finds all that it loads, and leads to all others.
 func TestDocs(t *testing.T) {

@@ -84,10 +84,11 @@ func (f *filler) oneOf(key string, values ...string) string {
 	return values[0]
 }
 
-// goal returns the goals that the URL names, as the element takes them (web/kit/goal.js); "" for none, and for what can be none.
+// goal returns the goals that the URL names for the followed member, as the element takes them (web/kit/goal.js); "" for none, and
+// for what can be none.
 func (f *filler) goal() string {
 	goal := f.query.Get("goal")
-	if !goals.MatchString(goal) {
+	if f.followed() == "" || !goals.MatchString(goal) {
 		return ""
 	}
 	before := 0
@@ -108,6 +109,17 @@ func (f *filler) me(parameter string) string {
 		return ""
 	}
 	return me
+}
+
+// followed returns the member that the board of the page follows; "" for none.
+func (f *filler) followed() string {
+	switch {
+	case f.event != "":
+		return f.star()
+	case f.board == "":
+		return ""
+	}
+	return f.me("me")
 }
 
 // star returns the star of the page of an event; "" for none, and for what can be no member.
@@ -147,7 +159,7 @@ func (f *filler) read(v *firstView, board string, top int, me string, around int
 // boardPage fills the page of one board.
 func (f *filler) boardPage() {
 	v := f.first(f.board)
-	f.page.Shows = f.showLinks("", "")
+	f.showsPage()
 	v.Definitions = f.site.reader.definitions(f.ctx)
 	v.Me = f.me("me")
 	v.MeName = v.Me

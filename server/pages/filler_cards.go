@@ -17,7 +17,7 @@ const minFiltered = 9
 
 // overview fills the front page.
 func (f *filler) overview() {
-	f.page.Shows = f.showLinks("", "")
+	f.showsPage()
 	boards, families, known := f.site.reader.overview(f.ctx)
 	if !known {
 		return

@@ -23,7 +23,7 @@ func TestNotFoundPage(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, address := range []string{
 		"/star", "/Boards", "/boards/a/b", "/stars/x/", "/overlay", "//evil.example/x", "/a//b///", "/a%2Fb/c", "/%ff", "/v2", "/v1x",
-		"/kits/rankcast.js", "/star?lang=fr", "/docs/nothing", "/docs/start/x", "/docs/start.md", "/docs//",
+		"/kits/rankcast.js", "/star?lang=fr", "/show", "/show/", "/show/a/b/c", "/docs/nothing", "/docs/start/x", "/docs/start.md", "/docs//",
 		"/" + strings.Repeat("a/", 64),
 	} {
 		a := n.Do("GET", address, "", "Accept", browserAccepts)
@@ -188,7 +188,7 @@ func TestPageOfAnyBoardWhileRedisIsAway(t *testing.T) {
 		proxy.Hold()
 		proxy.Cut() // so that no call waits for its time-out
 	}()
-	paths := []string{"/boards/nosuch", "/overlay/nosuch", "/boards/stars", "/boards/fans:s99", "/boards/fans:%7Bstar%7D"}
+	paths := []string{"/show/nosuch", "/show/nosuch/ann", "/boards/nosuch", "/overlay/nosuch", "/boards/stars", "/boards/fans:s99", "/boards/fans:%7Bstar%7D"}
 	statuses := make([]int, len(paths))
 	var asked sync.WaitGroup // at once, because each waits for what it shows first
 	for i, path := range paths {

@@ -281,6 +281,9 @@ func (s *Site) servePage(c *echo.Context, i int) error {
 		if f.show, err = s.reader.show(whole, f.event); err != nil {
 			return s.serveMissing(c, missing{Event: f.event}, err)
 		}
+		if f.show.event == nil { // the page is the same for all such names
+			f.event, f.member = "", ""
+		}
 		f.page.Anonymous = f.page.Writes && f.show.anonymousMaySend
 		f.tag = labelTag(c.Request(), t.locale.tag, f.show.labels()...)
 	}

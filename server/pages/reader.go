@@ -312,29 +312,25 @@ func (r *reader) show(ctx context.Context, name string) (show showState, err err
 	return show, nil
 }
 
-// firstShow is the name of the first event that has a page; "" for none.
-func (r *reader) firstShow(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(ctx, boardWait)
-	defer cancel()
-	events, _ := r.store.Events(ctx)
-	for _, e := range events {
-		if e.Show != nil {
-			return e.Name
-		}
-	}
-	return ""
-}
-
 // shownEvent is an event that has a page, and the board of the page.
 type shownEvent struct {
 	event definition.Event
 	board definition.Board
 }
 
-// shows are the events whose pages have something to show to viewers without a token, by name.
-func (r *reader) shows(ctx context.Context) (shows []shownEvent) {
-	events, _ := r.store.Events(ctx)
-	boards, _ := r.store.Boards(ctx)
+// shows are the events whose pages have something to show to viewers without a token, by name. It returns the error of a read
+// that fails.
+func (r *reader) shows(ctx context.Context) (shows []shownEvent, err error) {
+	ctx, cancel := context.WithTimeout(ctx, boardWait)
+	defer cancel()
+	events, err := r.store.Events(ctx)
+	if err != nil {
+		return nil, err
+	}
+	boards, err := r.store.Boards(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range events {
 		if e.Show == nil || !r.guard.Anonymous().May(access.ScopeRead, access.Event(e.Name)) || !r.mayRead(e.Show.Board) {
 			continue
@@ -343,7 +339,7 @@ func (r *reader) shows(ctx context.Context) (shows []shownEvent) {
 			shows = append(shows, shownEvent{e, boards[i]})
 		}
 	}
-	return shows
+	return shows, nil
 }
 
 // maxDefinitions bounds the definitions in a page, and the boards in its list of boards. A page with more gets

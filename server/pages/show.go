@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v5"
 	"golang.org/x/text/language"
@@ -18,6 +19,8 @@ const (
 	starPath = "/show/:event/:member"
 	// firstShowPath leads to the page of the first event that has one.
 	firstShowPath = "/stars"
+	// maxShowLinks bounds the links to pages of events at the head of a page. The front page lists all of more.
+	maxShowLinks = 3
 )
 
 // showView is the page of an event, or of one of its stars: a star is a member of the show's board.
@@ -28,7 +31,11 @@ type showView struct {
 	Fans, Recent string // titles of the boards of the star
 	Icon         string // of the board, in place of a flower; "" for none that the page may show
 	Choices      []choiceView
+	Langs        showLangs
 }
+
+// showLangs are the languages of labels on the page of an event; "" for that of the page, and for none.
+type showLangs struct{ Title, Lead, BoardTitle, Fans, Recent, Unit string }
 
 // choiceView is a button that sends a gift.
 type choiceView struct {
@@ -51,6 +58,7 @@ func (f *filler) showPage() {
 	v.Definitions = f.show.definitions
 	show.BoardTitle = cmp.Or(v.Title, e.Show.Board)
 	show.Title = cmp.Or(e.Show.Title.In(f.tag), show.BoardTitle)
+	show.Langs.Title = f.langOf(e.Show.Title)
 	v.Show, v.Title = show, show.Title
 	if f.tag != f.template.locale.tag {
 		v.Labels = f.tag
@@ -62,6 +70,10 @@ func (f *filler) showPage() {
 		return
 	}
 	d := b.about.Definition
+	show.Langs.BoardTitle, show.Langs.Lead, show.Langs.Unit = f.langOf(d.Title), f.langOf(d.Description), f.langOf(d.Display.Unit)
+	if len(e.Show.Title) == 0 {
+		show.Langs.Title = show.Langs.BoardTitle
+	}
 	if f.mayShow(d.Icon) {
 		show.Icon = d.Icon
 	}
@@ -91,20 +103,21 @@ func (f *filler) fillStar(v *firstView, b *boardState, star string) {
 		if board == "" {
 			continue
 		}
-		title := []*string{&v.Show.Fans, &v.Show.Recent}[i]
+		title, lang := []*string{&v.Show.Fans, &v.Show.Recent}[i], []*string{&v.Show.Langs.Fans, &v.Show.Langs.Recent}[i]
 		*title = board
 		b := f.site.reader.board(f.ctx, board, fansTop, v.Me, 0)
 		if b == nil {
 			continue
 		}
 		named := b.about.Definition.Title.Fill(func(string) string { return v.Star.Name })
-		*title = cmp.Or(named.In(f.tag), board)
+		*title, *lang = cmp.Or(named.In(f.tag), board), f.langOf(named)
 		v.Fans[i] = f.boardView(board, b, fansTop, v.Me)
+		v.Fans[i].Goal = "" // which is the star's
 	}
 }
 
-// choices are the buttons that send an event; nil where the page cannot fill the event. See choicesOf in
-// web/assets/show/show.js.
+// choices are the buttons that send an event; nil where the page cannot fill the event. See newButton in
+// web/assets/show/gift-buttons.js.
 func (f *filler) choices(e *definition.Event, d definition.Board) (buttons []choiceView) {
 	amounts := choicesOf(e)
 	for i, n := range amounts {
@@ -118,7 +131,8 @@ func (f *filler) choices(e *definition.Event, d definition.Board) (buttons []cho
 	return buttons
 }
 
-// choicesOf are the amounts that a page offers; nil where the page cannot fill the event.
+// choicesOf are the amounts that a page offers; nil where the page cannot fill the event. readShow in web/assets/show/event.js
+// chooses the same: web/testdata/choices.json has cases for both.
 func choicesOf(e *definition.Event) []int64 {
 	amount, fan, one := "", e.Sender, int64(1)
 	for _, t := range e.Updates {
@@ -151,7 +165,7 @@ func choicesOf(e *definition.Event) []int64 {
 	return usualChoices(rule)
 }
 
-// usualChoices are the amounts where the rule of the field names none.
+// usualChoices are the amounts where the rule of the field names none. See choicesOf in web/assets/show/event.js.
 func usualChoices(rule definition.FieldRule) (amounts []int64) {
 	least, most := int64(1), int64(definition.MaxScore)
 	if rule.Min != nil {
@@ -171,20 +185,24 @@ func usualChoices(rule definition.FieldRule) (amounts []int64) {
 	return amounts
 }
 
-// serveFirstShow leads to the page of the first event that has one, and of the star that the query names.
+// serveFirstShow leads to the page of the first event that has one for viewers without a token, and of the star that the query
+// names.
 func (s *Site) serveFirstShow(c *echo.Context) error {
-	event := s.reader.firstShow(c.Request().Context())
-	if event == "" {
+	shows, err := s.reader.shows(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	if len(shows) == 0 {
 		return s.serveMissing(c, missing{AnyShow: true}, echo.ErrNotFound)
 	}
 	query := c.QueryParams()
-	path := ShowPath(event, query.Get("star"))
+	path := ShowPath(shows[0].event.Name, query.Get("star"))
 	query.Del("star")
 	return redirect(c, http.StatusTemporaryRedirect, "./"+path, query.Encode())
 }
 
 // labelTag is the language of the labels that the reader of a page wants: the best one of theirs for ?lang and
-// Accept-Language. Without one that fits it is the language of the page. web/assets/show/show.js chooses too.
+// Accept-Language. Without one that fits it is the language of the page. See chooseLanguage in web/assets/show/event.js.
 func labelTag(r *http.Request, page string, labels ...definition.Label) string {
 	asked, _, _ := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
 	if tag, err := language.Parse(r.URL.Query().Get("lang")); err == nil {
@@ -209,10 +227,28 @@ func labelTag(r *http.Request, page string, labels ...definition.Label) string {
 	return page
 }
 
-// showLinks are links to the pages of events whose stars are of a kind, "" for any, and on them to those of a star, "" for
-// none.
+// langOf is the language of the text of a label on this page; "" for that of the page, and for none.
+func (f *filler) langOf(l definition.Label) string {
+	if lang := l.TagFor(f.tag); lang != f.template.locale.tag {
+		return lang
+	}
+	return ""
+}
+
+// showsPage fills in the links to the pages of events: a few at the head of the page, all of more on the front page.
+func (f *filler) showsPage() {
+	links := f.showLinks("", "")
+	f.page.Shows = links[:min(len(links), maxShowLinks)]
+	if len(links) > maxShowLinks {
+		f.page.AllShows, f.page.AllShowsPath = links, f.page.Root+queryOf("lang", f.language())+"#shows"
+	}
+}
+
+// showLinks are links, in the order of their titles, to the pages of events whose stars are of a kind, "" for any, and on them
+// to those of a star, "" for none. While they cannot be read, there are none.
 func (f *filler) showLinks(kind, star string) (links []navLink) {
-	for _, s := range f.site.reader.shows(f.ctx) {
+	shows, _ := f.site.reader.shows(f.ctx)
+	for _, s := range shows {
 		if kind == "" || kind == s.board.Kind {
 			links = append(links, navLink{
 				Board: s.event.Name, Title: cmp.Or(s.event.Show.Title.In(f.tag), s.board.Title.In(f.tag), s.board.Name),
@@ -220,5 +256,6 @@ func (f *filler) showLinks(kind, star string) (links []navLink) {
 			})
 		}
 	}
-	return links
+	slices.SortStableFunc(links, func(a, b navLink) int { return strings.Compare(a.Title, b.Title) })
+	return links[:min(len(links), maxDefinitions)]
 }

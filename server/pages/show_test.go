@@ -18,6 +18,9 @@ import (
 	"rankcast/server/servertest"
 )
 
+// withoutLang matches what stands before the text of a label.
+var withoutLang = regexp.MustCompile(`dir="auto"(?: lang="[^"]*")?>`)
+
 // idols are the boards of a show of other words than the demo's.
 var idols = []definition.Board{
 	{
@@ -64,6 +67,33 @@ func TestStarsLeadToTheFirstShow(t *testing.T) {
 	}
 }
 
+// The path /stars names no event that viewers without a token may not read. While the node cannot know the events, it says so.
+func TestStarsLeadToWhatMayBeRead(t *testing.T) {
+	t.Parallel()
+	guard := accesstest.Start(t, `anonymous: {scopes: [read], boards: ["*"], events: [open]}`)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard.Guard}}, idols...)
+	define := func(name string) {
+		e, err := definition.ParseEvent(name, []byte(showOf("", `"{n}"`)))
+		require.NoError(t, err)
+		require.NoError(t, n.Store.DefineEvent(t.Context(), e, ranking.Moderator{}))
+	}
+	define("hidden")
+	servertest.RequireProblem(t, n.Do("GET", "/stars", ""), 404, "not_found", "")
+	define("open")
+	open := n.Do("GET", "/stars?star=ann", "", "Accept", browserAccepts) // follows
+	require.Equal(t, 200, open.Status)
+	require.Contains(t, open.Body, "Who loves ann")
+
+	proxy := redistest.StartProxy(t, redistest.Start(t).URL())
+	proxy.Hold("\r\n") // from the start
+	defer func() {
+		proxy.Hold()
+		proxy.Cut()
+	}()
+	n = servertest.Start(t, proxy.URL(), servertest.Config{})
+	servertest.RequireProblem(t, n.Do("GET", "/stars", "", "Accept", browserAccepts), 503, "unavailable", "")
+}
+
 // An event that does not exist, or has no show, has no page. A page says nothing about an event that viewers without a token
 // may not read, nor whether it exists.
 func TestPageOfNoShow(t *testing.T) {
@@ -94,6 +124,17 @@ func TestPageOfNoShow(t *testing.T) {
 			require.NotContains(t, a.Body, word, path)
 		}
 	}
+	require.Equal(t, n.Do("GET", "/show/unknown", "").Body, n.Do("GET", "/show/secret", "").Body)
+}
+
+// A goal in the address is that of the star: neither the page of all stars nor the boards of the fans have it.
+func TestGoalIsTheStars(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, idols...)
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/bouquet", showOf("", `"{n}"`)).Status)
+	goals := func(path string) int { return strings.Count(n.Require(200, "GET", path, "").Body, ` goal="5"`) }
+	require.Equal(t, 1, goals("/show/bouquet/ann?me=uma&goal=5"))
+	require.Zero(t, goals("/show/bouquet?me=uma&goal=5"))
 }
 
 // A page has the labels of its definitions in the language that the reader asks for, whatever the languages of its own texts
@@ -103,20 +144,27 @@ func TestShowSpeaksTheLanguagesOfItsLabels(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, idols...)
 	require.Equal(t, 201, n.Do("PUT", "/v1/events/bouquet", showOf("", `"{n}"`)).Status)
 	require.Equal(t, 200, n.Do("POST", "/v1/events/bouquet", `{"idol":"ann","fan":"uma","n":30}`).Status)
-	for _, c := range []struct{ query, accepts, title, unit, fans, own string }{
-		{"", "", "Idols", "votes", "Who loves ann", "en"},
-		{"", "ja", "アイドル", "票", "annのファン", "en"},
-		{"", "fr, ja;q=0.5, en;q=0.1", "アイドル", "票", "annのファン", "en"},
-		{"?lang=ja-JP", "zh", "アイドル", "票", "annのファン", "zh-Hans"},
-		{"?lang=en", "ja", "Idols", "votes", "Who loves ann", "en"},
-		{"?lang=zh", "fr", "Idols", "votes", "Who loves ann", "zh-Hans"},
-		{"?lang=%22%3E%3Cb", "xx", "Idols", "votes", "Who loves ann", "en"},
+	for _, c := range []struct{ query, accepts, title, unit, fans, own, other string }{
+		{"", "", "Idols", "votes", "Who loves ann", "en", ""},
+		{"", "ja", "アイドル", "票", "annのファン", "en", "ja"},
+		{"", "fr, ja;q=0.5, en;q=0.1", "アイドル", "票", "annのファン", "en", "ja"},
+		{"?lang=ja-JP", "zh", "アイドル", "票", "annのファン", "zh-Hans", "ja"},
+		{"?lang=en", "ja", "Idols", "votes", "Who loves ann", "en", ""},
+		{"?lang=zh", "fr", "Idols", "votes", "Who loves ann", "zh-Hans", "en"},
+		{"?lang=%22%3E%3Cb", "xx", "Idols", "votes", "Who loves ann", "en", ""},
 	} {
 		a := n.Do("GET", "/show/bouquet/ann"+c.query, "", "Accept-Language", c.accepts)
 		require.Equal(t, 200, a.Status)
 		for _, text := range []string{`<h1 id="title" dir="auto">` + c.title + `</h1>`, ">30 " + c.unit + "<",
 			`<h3 id="fans-title" dir="auto">` + c.fans + `</h3>`, `<h3 id="recent-title" dir="auto">now:ann</h3>`, `<html lang="` + c.own + `"`} {
-			require.Contains(t, a.Body, text, "%+v", c)
+			require.Contains(t, withoutLang.ReplaceAllString(a.Body, `dir="auto">`), text, "%+v", c)
+		}
+		for _, id := range []string{"title", "lead", "board-title", "back-title", "fans-title"} { // what is in another language says so
+			said := ""
+			if of := regexp.MustCompile(`id="` + id + `" dir="auto" lang="([^"]*)"`).FindStringSubmatch(a.Body); of != nil {
+				said = of[1]
+			}
+			require.Equal(t, c.other, said, "%s: %+v", id, c)
 		}
 		require.Contains(t, a.Header.Get("Vary"), "Accept-Language")
 	}
@@ -124,7 +172,7 @@ func TestShowSpeaksTheLanguagesOfItsLabels(t *testing.T) {
 		`"show":{"title":{"en":"Night","ko":"밤"},`, 1)).Status)
 	redistest.Eventually(t, "the title of the show", func() error {
 		a := n.Do("GET", "/show/bouquet?lang=ko", "")
-		if !strings.Contains(a.Body, `<h1 id="title" dir="auto">밤</h1>`) || !strings.Contains(a.Body, "<title>밤 · Rankcast</title>") {
+		if !strings.Contains(a.Body, `<h1 id="title" dir="auto" lang="ko">밤</h1>`) || !strings.Contains(a.Body, "<title>밤 · Rankcast</title>") {
 			return errors.New("is not there")
 		}
 		return nil
@@ -188,10 +236,32 @@ func TestShowsAreLinked(t *testing.T) {
 	require.Contains(t, member, `<a href="../../show/bouquet/ann?lang=en" dir="auto">Idols</a>`, "the pages of the star")
 	for path, root := range map[string]string{"/?lang=en": "./", "/boards/idols?lang=en": "../", "/boards/fans-of:%7Bidol%7D?lang=en": "../"} {
 		redistest.Eventually(t, "a page of the next second", func() error {
-			want := []string{root + "show/bouquet?lang=en Idols", root + "show/rose?lang=en <b>Roses</b>"}
+			want := []string{root + "show/rose?lang=en <b>Roses</b>", root + "show/bouquet?lang=en Idols"} // by title
 			if links := linked(path); !slices.Equal(links, want) {
 				return errors.New(path + " links " + strings.Join(links, ", "))
 			}
+			return nil
+		})
+	}
+
+	// More than three are a list on the front page, in the order of their titles.
+	for name, title := range map[string]string{"a": "Z", "b": "Y", "c": "<b>A</b>"} {
+		show := strings.Replace(showOf("", `1`), `"show":{`, `"show":{"title":"`+title+`",`, 1)
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/"+name, show).Status)
+	}
+	for path, root := range map[string]string{"/?lang=en": "./", "/boards/idols?lang=en": "../"} {
+		redistest.Eventually(t, "a page of the next second", func() error {
+			body := n.Do("GET", path, "").Body
+			if !strings.Contains(body, `<a href="`+root+`?lang=en#shows">All shows</a>`) {
+				return errors.New(path + " has no link to all")
+			}
+			list := regexp.MustCompile(`(?s)<nav class="shows".*?</nav>`).FindString(body)
+			var all []string
+			for _, a := range find(elementsOf(t, list), "a", "dir", "auto") {
+				all = append(all, a.text)
+			}
+			require.Equal(t, []string{"<b>A</b>", "<b>Roses</b>", "Idols", "Y", "Z"}, all)
+			require.Len(t, linked(path), 3)
 			return nil
 		})
 	}

@@ -29,7 +29,9 @@ type page struct {
 	Missing       missing    // what does not exist
 	Front         bool       // it is the front page
 	MinFiltered   int        // the number of cards from which the front page has a filter
-	Shows         []navLink  // the pages of events
+	Shows         []navLink  // the pages of events at the head of the page
+	AllShows      []navLink  // all, if there are more, in a list on the front page
+	AllShowsPath  string     // of the list; "" for none
 	BlankCard     cardView   // for the script, with a row and a face
 	Skeletons     []cardView // in place of cards that are not known
 	Settings      settings   // of the reader
