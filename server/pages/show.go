@@ -40,7 +40,8 @@ type showLangs struct{ Title, Lead, BoardTitle, Fans, Recent, Unit string }
 // choiceView is a button that sends a gift.
 type choiceView struct {
 	Amount  int64
-	Text    string
+	Number  string
+	Unit    string     // "" for none
 	Symbols []struct{} // flowers, or the icon as often
 }
 
@@ -122,11 +123,11 @@ func (f *filler) choices(e *definition.Event, d definition.Board) (buttons []cho
 	amounts := choicesOf(e)
 	for i, n := range amounts {
 		symbols := 1 + (8*i+len(amounts)-1)/max(2*(len(amounts)-1), 1)
-		text := strconv.FormatInt(n, 10)
+		number, unit := strconv.FormatInt(n, 10), ""
 		if d.Columns == nil {
-			text = scoretext.Short(n, d.Display, f.tag)
+			number, unit, _ = strings.Cut(scoretext.Short(n, d.Display, f.tag), " ")
 		}
-		buttons = append(buttons, choiceView{n, text, make([]struct{}, symbols)})
+		buttons = append(buttons, choiceView{n, number, unit, make([]struct{}, symbols)})
 	}
 	return buttons
 }

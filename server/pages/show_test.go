@@ -3,11 +3,15 @@ package pages_test
 import (
 	"errors"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
@@ -185,35 +189,27 @@ func TestShowOffersChoices(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, append(idols, definition.Board{
 		Name: "solved", Columns: definition.Columns{{Name: "n", Max: 99}, {Name: "m", Max: 9}}})...)
-	button := regexp.MustCompile(`data-amount="(\d+)".*?<span class="size-count">([^<]*)</span>`)
-	for i, c := range []struct {
-		event string
-		want  []string
-	}{
-		{showOf("", `"{n}"`), []string{"1", "10", "99"}},
-		{showOf(`"fields":{"n":{"choices":[5,50]}},`, `"{n}"`), []string{"5", "50"}},
-		{showOf(`"fields":{"n":{"min":3,"max":40}},`, `"{n}"`), []string{"3", "30"}},
-		{showOf(`"fields":{"n":{"min":1,"max":7}},`, `"{n}"`), []string{"1", "7"}},
-		{showOf(`"fields":{"n":{"min":5,"max":5}},`, `"{n}"`), []string{"5"}},
-		{showOf(`"fields":{"n":{"min":-9,"max":12}},`, `"{n}"`), []string{"1", "10"}},
-		{showOf("", `7`), []string{"7"}},
-		{showOf("", `-7`), nil},
-		{showOf("", `"-{n}"`), nil},
-		{`{"show":{"board":"idols"},"updates":[{"board":"idols","member":"{idol}","score":"{n}"}]}`, nil}, // who sends?
-		{`{"sender":"by","show":{"board":"idols"},"updates":[{"board":"idols","member":"{idol}","score":"{n}"},` +
-			`{"board":"now:{idol}","member":"{by}","score":1}]}`, []string{"1", "10", "99"}},
-		{strings.Replace(showOf("", `"{n}"`), `]}`, `,{"board":"solved","member":"{city}","columns":{"n":1}}]}`, 1), nil},
-		{strings.Replace(showOf("", `"{n}"`), `"score":"{n}"}`, `"score":"{n}","data":{"song":"{song}"}}`, 1), nil},
-	} {
+	button := regexp.MustCompile(`data-amount="(\d+)".*?<span class="size-count">(\d+) <span class="size-unit">([^<]*)</span>`)
+	var cases []struct {
+		Name    string
+		Event   jsontext.Value
+		Choices []int
+	}
+	table, err := os.ReadFile("../../web/testdata/choices.json") // also of TestShowScriptOffersTheSameChoices
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(table, &cases, json.MatchCaseInsensitiveNames(true)))
+	for i, c := range cases {
 		name := string(rune('a' + i))
-		a := n.Do("PUT", "/v1/events/"+name, c.event)
+		a := n.Do("PUT", "/v1/events/"+name, string(c.Event))
 		require.Equal(t, 201, a.Status, a.Body)
-		var amounts []string
+		amounts := []int{}
 		for _, found := range button.FindAllStringSubmatch(n.Do("GET", "/show/"+name+"/ann", "").Body, -1) {
-			amounts = append(amounts, found[1])
-			require.Equal(t, found[1]+" votes", found[2])
+			amount, err := strconv.Atoi(found[1])
+			require.NoError(t, err)
+			amounts = append(amounts, amount)
+			require.Equal(t, []string{found[1], "votes"}, found[2:])
 		}
-		require.Equal(t, c.want, amounts, c.event)
+		require.Equal(t, c.Choices, amounts, c.Name)
 	}
 }
 

@@ -123,15 +123,31 @@ export function memberCount(n) {
   return phrase(plurals.select(n) === 'one' ? 'members_one' : 'members_other', { n });
 }
 
+/** The language of labels; null: that of the page. @type {string | null} */
+let labelLanguage = null;
+
+/** @param {string} tag of a language of labels that the page's own words may not have */
+export function setLabelLanguage(tag) {
+  labelLanguage = tag;
+}
+
 /**
- * Chooses as the server does, see definition.Label.In.
- *
  * @param {Label | undefined} label
- * @param {string} [tag] default: the language of the page, or the one that a page of the server names for its labels
+ * @param {string} [tag] default: the language of labels
  * @returns {string} '' without a label
  */
-export function textIn(label, tag = document.documentElement.dataset.labels ?? language ?? document.documentElement.lang) {
-  if (typeof label !== 'object') return label ?? '';
+export function textIn(label, tag) {
+  return typeof label === 'object' ? label[tagIn(label, tag)] : (label ?? '');
+}
+
+/**
+ * Chooses as the server does, see definition.Label.TagFor.
+ *
+ * @param {{ readonly [tag: string]: string }} label
+ * @param {string} [tag]
+ * @returns {string} the tag of the text that textIn returns
+ */
+export function tagIn(label, tag = labelLanguage ?? language ?? document.documentElement.lang) {
   const tags = Object.keys(label).sort();
   /** @param {(tag: string) => boolean} matches */
   const find = (matches) => tags.find((tag) => matches(tag.toLowerCase()));
@@ -141,8 +157,7 @@ export function textIn(label, tag = document.documentElement.dataset.labels ?? l
   for (let shorter = wanted; shorter && !found; shorter = shorter.slice(0, Math.max(shorter.lastIndexOf('-'), 0))) {
     found = find((tag) => tag === shorter);
   }
-  found ??= find((tag) => tag.startsWith(`${base}-`)) ?? find((tag) => tag === 'en' || tag.startsWith('en-')) ?? tags[0];
-  return label[found];
+  return found ?? find((tag) => tag.startsWith(`${base}-`)) ?? find((tag) => tag === 'en' || tag.startsWith('en-')) ?? tags[0];
 }
 
 /**

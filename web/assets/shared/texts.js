@@ -23,7 +23,8 @@ for (const [key, text] of Object.entries(texts)) {
 export function text(key, values = {}) {
   const found = texts[key];
   if (found === undefined) throw new Error(`the page's language has no text "${key}"`);
-  return fill(found, values);
+  // A text has spaces beside a value for Latin letters and digits. Between two Chinese characters there is none.
+  return fill(found, values).replace(/(?<=\p{Script=Han}) (?=\p{Script=Han})/gu, '');
 }
 
 /**

@@ -56,7 +56,9 @@ export function renderStarRows(board, update, starURL) {
   const top = snapshot?.top ?? [];
   const indexes = new Map(top.map(({ member }, index) => [member, index]));
   const max = Math.max(1, top[0]?.score ?? 1);
-  const { gap: format } = formatsOf(snapshot?.info);
+  // As the rows of fans, without the unit, for which there is no room.
+  const { display, columns } = snapshot?.info ?? {};
+  const { gap: format } = formatsOf({ display: { ...display, unit: undefined }, columns });
   for (const row of rowsOf(board)) {
     const member = row.dataset.member ?? '';
     const index = indexes.get(member);

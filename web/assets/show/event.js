@@ -5,7 +5,7 @@
  * page, or as its answers to the token of the page say.
  */
 
-import { fill, textIn } from '../../kit/format.js';
+import { fill, setLabelLanguage, tagIn, textIn } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { formatsOf } from '../shared/board-display.js';
 import { findDefinition } from '../shared/board-name.js';
@@ -19,7 +19,7 @@ import { Poll } from '../shared/poll.js';
  * @property {string} event
  * @property {{ board: string, fans?: string, recent?: string, title?: Label }} [show]
  * @property {string} [sender]
- * @property {{ [name: string]: { min?: number, max?: number, choices?: number[] } }} [fields]
+ * @property {{ [name: string]: { min?: number, max?: number, choices?: number[], kind?: string } }} [fields]
  * @property {Update[]} updates
  *
  * @typedef {{ board: string, member: string, score?: string | number, columns?: { [name: string]: string | number },
@@ -44,6 +44,7 @@ import { Poll } from '../shared/poll.js';
  * @property {string} fans the board of one star's fans, with a placeholder; '': none
  * @property {string} recent the same for a short time
  * @property {string} star the field of the event for the star
+ * @property {string} kind in which the star must have a profile; '': none
  * @property {string} fan the field for the viewer; '': none
  * @property {string} amount the field for the amount; '': each gift has the same
  * @property {boolean} namesSender otherwise no viewer may send the event
@@ -122,6 +123,8 @@ function read(id) {
 }
 
 /**
+ * Chooses amounts as choicesOf in server/pages/show.go: web/testdata/choices.json has cases for both.
+ *
  * @param {Definition | { show?: undefined }} definition
  * @returns {Show | null}
  */
@@ -141,6 +144,7 @@ function readShow(definition) {
     fans,
     recent,
     star,
+    kind: fields[star]?.kind ?? '',
     fan,
     amount,
     namesSender: sender !== '',
@@ -151,7 +155,7 @@ function readShow(definition) {
 }
 
 /**
- * As choicesOf in server/pages/show.go.
+ * As usualChoices in server/pages/show.go.
  *
  * @param {{ min?: number, max?: number, choices?: number[] }} [rule] of the field
  * @returns {number[]}
@@ -184,15 +188,24 @@ function fieldsIn(updates) {
   return [...names];
 }
 
-/** The server has chosen the language of the labels that it has put into the page. */
+/** As labelTag in server/pages/show.go. The server has chosen the language of the labels that it has put into the page. */
 function chooseLanguage() {
-  const { dataset, lang } = document.documentElement;
+  const { lang } = document.documentElement;
   if (document.getElementById('show')) return;
   const languageOf = (/** @type {string} */ tag) => tag.toLowerCase().split('-')[0];
   const labels = definitions.flatMap(({ title, description, display }) => [title, description, display?.unit]);
   const known = [show?.title, ...labels].flatMap((label) => (typeof label === 'object' ? Object.keys(label) : []));
   const asked = [new URLSearchParams(location.search).get('lang') ?? '', ...navigator.languages];
-  dataset.labels = asked.find((tag) => known.some((other) => languageOf(other) === languageOf(tag))) ?? lang;
+  setLabelLanguage(asked.find((tag) => known.some((other) => languageOf(other) === languageOf(tag))) ?? lang);
+}
+
+/**
+ * @param {Label | undefined} label
+ * @returns {string | false} the language of its text; false: that of the page, or none
+ */
+export function langOf(label) {
+  const lang = typeof label === 'object' && tagIn(label);
+  return lang !== document.documentElement.lang && lang;
 }
 
 /** @returns {BoardDefinition | undefined} of the board of the show */
@@ -217,8 +230,16 @@ export function showTitle() {
  * @returns {string} the title of the star's board
  */
 export function titleOfInstance(family, star, name) {
-  const title = textIn(findDefinition(definitions, family)?.title);
+  const title = textIn(labelOf(family));
   return title ? fill(title.replace(/\{\w+\}/g, '{name}'), { name }) : instance(family, star);
+}
+
+/**
+ * @param {string} family a board of the show, with a placeholder
+ * @returns {Label | undefined} the title of its definition
+ */
+export function labelOf(family) {
+  return findDefinition(definitions, family)?.title;
 }
 
 /**
@@ -255,6 +276,16 @@ export function fieldsOf(gift) {
 export function amountText(amount) {
   const { display, columns } = boardDefinition() ?? {};
   return formatsOf(columns ? {} : { display }).exact(amount);
+}
+
+/**
+ * @param {number} amount
+ * @returns {[number: string, unit: string]} amountText in two pieces, since the unit is small or left out; no unit: ''
+ */
+export function amountPieces(amount) {
+  const text = amountText(amount);
+  const end = text.indexOf(' ');
+  return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)];
 }
 
 /**

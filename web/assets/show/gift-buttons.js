@@ -9,11 +9,11 @@
  */
 
 import { connectWithToken } from '../shared/connection.js';
-import { createElement, setProperty, setText } from '../shared/dom.js';
+import { createElement, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { isCalm } from '../shared/motion.js';
 import { text } from '../shared/texts.js';
 import { token } from '../shared/token.js';
-import { amountText, event, fieldsOf, instance, isLargest, show } from './event.js';
+import { amountPieces, amountText, boardDefinition, event, fieldsOf, instance, isLargest, langOf, show } from './event.js';
 import { GiftFlights } from './gift-flight.js';
 import { GiftSender } from './gift-sender.js';
 import { createSymbol } from './symbol.js';
@@ -30,6 +30,11 @@ const GROWING_TAPS = 20;
 const MAX_SYMBOLS = 5;
 /** Between two rains for gifts of others. */
 const RAIN_PAUSE_MS = 10_000;
+/** The rain for the viewer's own gift fills the window; that for another one only says that there is one. */
+const DROPS = 44;
+const DROPS_OF_OTHERS = 7;
+/** The answer to a gift and the star's rise by it come within this time. */
+const RISE_MS = 1_500;
 /** Keys of texts, by the code of a problem. */
 const REFUSALS = new Map([
   ['unauthorized', 'show_unauthorized'],
@@ -99,6 +104,9 @@ export class GiftButtons {
   #message = '';
   /** What the message thanks for. @type {{ star: string, fan: string, amount: number } | null} */
   #thanked = null;
+  #thankedAt = 0;
+  /** The star's last rise, and whom it passed. @type {{ star: string, name: string, at: number } | null} */
+  #rise = null;
   /** Ends the thanks. @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #sender = new GiftSender(event, sendGift, {
@@ -154,7 +162,7 @@ export class GiftButtons {
   }
 
   /**
-   * The feed tells a gift. As large a one as the largest choice fills the window, but not again soon.
+   * The feed tells a gift. For as large a one as the largest choice it rains a little, but not again soon.
    *
    * @param {number} amount
    */
@@ -162,7 +170,7 @@ export class GiftButtons {
     const now = performance.now();
     if (!isLargest(amount) || now - this.#rainedAt < RAIN_PAUSE_MS) return;
     this.#rainedAt = now;
-    this.#flights.rain();
+    this.#flights.rain(DROPS_OF_OTHERS);
   }
 
   /** The definition of the event may have changed. */
@@ -204,7 +212,7 @@ export class GiftButtons {
       this.#flights.fly(this.#buttons[index].element, score, choice, index / Math.max(this.#buttons.length - 1, 1));
     if (!isLargest(choice)) return;
     this.#rainedAt = performance.now();
-    this.#flights.rain();
+    this.#flights.rain(DROPS);
   }
 
   /**
@@ -219,10 +227,26 @@ export class GiftButtons {
     const before = this.#thanked;
     const sum = amount + (before?.star === star && before.fan === fan ? before.amount : 0);
     const values = { name: this.#page.nameOf(star), amount: amountText(sum) };
-    this.#showMessage(typeof rank === 'number' ? text('show_thanks_place', { ...values, rank }) : text('show_thanks', values));
+    const other = this.#rise?.star === star && performance.now() - this.#rise.at < RISE_MS ? this.#rise.name : '';
+    if (other) this.#showMessage(text('show_thanks_passed', { ...values, other }));
+    else this.#showMessage(typeof rank === 'number' ? text('show_thanks_place', { ...values, rank }) : text('show_thanks', values));
     this.#thanked = { star, fan, amount: sum };
+    this.#thankedAt = performance.now();
     document.dispatchEvent(new CustomEvent('gift')); // for the sound
     this.#timer = setTimeout(() => this.#clearMessage(), narrow.matches ? COVERING_THANKS_MS : THANKS_MS);
+  }
+
+  /**
+   * The star has passed another one. The thanks say so, if the star rises while the viewer's gift is on its way or just after.
+   *
+   * @param {string} name
+   */
+  tellPassed(name) {
+    if (this.#sender.pending > 0) this.#rise = { star: this.#star, name, at: performance.now() };
+    if (!this.#thanked || performance.now() - this.#thankedAt > RISE_MS) return;
+    const { star, amount } = this.#thanked;
+    this.#message = text('show_thanks_passed', { name: this.#page.nameOf(star), amount: amountText(amount), other: name });
+    this.#render();
   }
 
   #clearMessage() {
@@ -238,10 +262,7 @@ export class GiftButtons {
   }
 
   #render() {
-    for (const button of this.#buttons) {
-      const waiting = this.#waiting.filter((choice) => choice === button.amount).length;
-      button.render(waiting + this.#sender.taps(this.#star, this.#fan, button.amount));
-    }
+    for (const button of this.#buttons) button.render(this.#sender.taps(this.#star, this.#fan, button.amount));
     const waits = this.#sender.pending > 0 && (this.#state === 'away' || this.#state === 'stale');
     setText(this.#note, waits ? text('show_waits') : this.#message);
   }
@@ -259,7 +280,11 @@ function newButton(amount, i, choices) {
   const symbols = 1 + Math.round(((MAX_SYMBOLS - 1) * i) / Math.max(choices.length - 1, 1));
   const bouquet = createElement('span', 'bouquet', ...Array.from({ length: symbols }, createSymbol));
   bouquet.ariaHidden = 'true';
-  const button = createElement('button', 'size', bouquet, ' ', createElement('span', 'size-count', amountText(amount)));
+  const [number, unit] = amountPieces(amount);
+  const unitText = createElement('span', 'size-unit', unit);
+  setAttribute(unitText, 'lang', langOf(boardDefinition()?.display?.unit));
+  const count = createElement('span', 'size-count', number, ...(unit ? [' ', unitText] : []));
+  const button = createElement('button', 'size', bouquet, ' ', count);
   button.type = 'button';
   button.dataset.amount = String(amount);
   return button;

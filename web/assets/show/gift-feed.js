@@ -6,11 +6,11 @@
  * wait too long are left out.
  */
 
-import { createElement, setText } from '../shared/dom.js';
+import { createElement, setAttribute, setText } from '../shared/dom.js';
 import { isCalm } from '../shared/motion.js';
 import { Portrait } from '../shared/portrait.js';
 import { text } from '../shared/texts.js';
-import { amountText, boardDefinition, giftOf, isLargest } from './event.js';
+import { amountPieces, boardDefinition, giftOf, isLargest, langOf } from './event.js';
 import { createSymbol, hasSymbol } from './symbol.js';
 
 /**
@@ -18,7 +18,7 @@ import { createSymbol, hasSymbol } from './symbol.js';
  * @typedef {{ fan: string, star: string, amount: number, count: number, at: number, line: Line | null }} Combo
  */
 
-const MAX_LINES = 8;
+const MAX_LINES = 14;
 /** Lines that enter together, and the time until the next may enter. A narrow window shows one line. */
 const LINES_PER_STEP = 2;
 const narrow = matchMedia('(width < 62rem)');
@@ -38,13 +38,16 @@ class Line {
   #star = createElement('span', 'feed-star');
   #count = createElement('span', 'feed-count');
   #amount = createElement('span', 'feed-number');
+  #unit = createElement('span', 'feed-unit');
   element = createElement('li', 'feed-line');
   /** @type {Animation | undefined} */
   #bump;
 
   constructor() {
     const to = createElement('span', 'feed-to', createElement('span', 'feed-verb', text('show_to')), ' ', this.#star);
-    const sum = createElement('span', 'feed-sum', this.#amount, ...(hasSymbol(boardDefinition()) ? [createSymbol()] : []));
+    // In a narrow window the symbol stands for the unit.
+    const sum = createElement('span', 'feed-sum', this.#amount, ' ', this.#unit, createSymbol());
+    sum.toggleAttribute('data-no-symbol', !hasSymbol(boardDefinition()));
     this.element.append(this.#portrait.element, createElement('span', 'feed-words', this.#fan, ' ', to), ' ', sum, ' ', this.#count);
     this.#count.hidden = true;
   }
@@ -60,7 +63,10 @@ class Line {
     setText(this.#star, names.star(star).name ?? star);
     this.element.toggleAttribute('data-big', isLargest(amount));
     this.element.toggleAttribute('data-own', fan === names.me());
-    setText(this.#amount, amountText(amount));
+    const [number, unit] = amountPieces(amount);
+    setText(this.#amount, number);
+    setText(this.#unit, unit);
+    setAttribute(this.#unit, 'lang', langOf(boardDefinition()?.display?.unit));
     const before = this.#count.textContent;
     setText(this.#count, text('show_combo', { n: count }));
     this.#count.hidden = count === 1;

@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * Petals that fly from a button to a star as soon as a viewer taps, and the amount where they arrive. The largest choice also
- * fills the window: what stands for a gift rains over the page.
+ * Petals that fly from a button to a star as soon as a viewer taps, and the amount where they arrive. For the largest
+ * choice, what stands for a gift also rains over the page.
  */
 
 import { createElement } from '../shared/dom.js';
@@ -20,7 +20,6 @@ const SPREAD_MS = 260;
 const COUNT_MS = 1_400;
 /** Between the score and the amount, px. */
 const COUNT_GAP = 8;
-const DROPS = 44;
 const FALL_MS = [1_500, 2_700];
 /** In which all drops of a rain have begun to fall. */
 const RAIN_MS = 1_100;
@@ -62,10 +61,14 @@ export class GiftFlights {
     for (const { element, flight } of petals) flight.finished.then(() => element.remove(), () => {});
   }
 
-  /** Has what stands for a gift rain over the window, unless it rains. */
-  rain() {
+  /**
+   * Has what stands for a gift rain over the window, unless it rains.
+   *
+   * @param {number} count of what falls
+   */
+  rain(count) {
     if (isCalm() || document.hidden || this.#sky.querySelector('.drop')) return;
-    const drops = Array.from({ length: DROPS }, newDrop);
+    const drops = Array.from({ length: count }, (_, i) => newDrop(i, count));
     this.#sky.append(...drops.map(({ element }) => element));
     for (const { element, fall } of drops) fall.finished.then(() => element.remove(), () => {});
   }
@@ -156,13 +159,13 @@ function newPetal(start, end, delay) {
 }
 
 /**
- * @param {unknown} _
  * @param {number} i
+ * @param {number} count
  */
-function newDrop(_, i) {
+function newDrop(i, count) {
   const element = createElement('span', 'drop', createSymbol());
   // The drops of one rain are spread over the whole width.
-  const x = ((i + Math.random()) / DROPS) * innerWidth;
+  const x = ((i + Math.random()) / count) * innerWidth;
   const turn = between(-180, 180);
   const scale = between(0.7, 2);
   const drift = between(-80, 80);
@@ -173,7 +176,7 @@ function newDrop(_, i) {
       { transform: placed(x + drift * 1.3, innerHeight + 60, turn + 220, scale), opacity: 0.6 },
     ],
     // Neighbours do not fall together.
-    { duration: between(FALL_MS[0], FALL_MS[1]), delay: (((i * 17) % DROPS) / DROPS) * RAIN_MS, fill: 'backwards', easing: 'ease-in' },
+    { duration: between(FALL_MS[0], FALL_MS[1]), delay: (((i * 17) % count) / count) * RAIN_MS, fill: 'backwards', easing: 'ease-in' },
   );
   return { element, fall };
 }

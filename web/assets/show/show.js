@@ -7,6 +7,7 @@
  */
 
 import { fill, textIn } from '../../kit/format.js';
+import './labels.js';
 import '../../kit/rankcast.js';
 import { partProblem } from '../shared/board-name.js';
 import { connectWithToken, setToken } from '../shared/connection.js';
@@ -21,7 +22,7 @@ import { token, tokenMaySend, tokenSub } from '../shared/token.js';
 import { setUpPodium } from './board-podium.js';
 import { linkOf, renderStarRows, scoreOf } from './board-rows.js';
 import { Countdown } from './countdown.js';
-import { boardDefinition, boardTitle, event, problem, readPath, show, showTitle, watchEvent } from './event.js';
+import { boardDefinition, boardTitle, event, langOf, problem, readPath, show, showTitle, watchEvent } from './event.js';
 import { GiftButtons } from './gift-buttons.js';
 import { GiftFeed } from './gift-feed.js';
 import { NicknameDialog } from './nickname.js';
@@ -72,7 +73,7 @@ const giftFeed = new GiftFeed(byId('gifts', HTMLElement), feedEmpty, {
   star: (id) => profiles.star(id),
   me: () => readURL().me,
 }, (amount) => giftButtons?.celebrate(amount));
-const starDetails = new StarDetails(profiles);
+const starDetails = new StarDetails(profiles, (other) => giftButtons?.tellPassed(other), renderRequirements);
 const nickname = new NicknameDialog(changeViewer, () => giftButtons?.dropTaps());
 const giftButtons = takesGifts ? newGiftButtons() : null;
 
@@ -148,7 +149,8 @@ function newGiftButtons() {
   return new GiftButtons(byId('sizes', HTMLElement), byId('gift-note', HTMLElement), {
     askForViewer: (amount) => nickname.ask('', amount),
     nameOf: (id) => profiles.star(id).name || id,
-    scoreOf: (id) => scoreOf(board, id) ?? starDetails.visibleScore,
+    // The head has room for an amount beside the score; in a row it would lie over the neighbour.
+    scoreOf: (id) => starDetails.visibleScore ?? scoreOf(board, id),
   });
 }
 
@@ -235,7 +237,7 @@ function renderRequirements() {
   for (const id of ['standings', 'feed']) byId(id, HTMLElement).hidden = isMissing;
   winners.setHidden(isMissing);
   setText(feedEmpty, refusal || feedEmptyText);
-  const takes = takesGifts && Boolean(show?.fan) && (star === '' || partProblem(star) === '');
+  const takes = takesGifts && Boolean(show?.fan) && (star === '' || partProblem(star) === '') && !starDetails.isNobody;
   const fills = show?.others.length === 0 && show.choices.length > 0;
   main.toggleAttribute('data-no-gifts', !(takes && fills && maySend && viewersMaySend()));
   setText(giftTitle, text(takes && fills ? 'show_send' : 'show_your_place'));
@@ -263,10 +265,14 @@ function viewerText(takes, fills) {
 
 function renderTitle() {
   const heading = show ? showTitle() : event;
+  const { title: label, description } = boardDefinition() ?? {};
   setText(title, heading);
-  setText(lead, textIn(boardDefinition()?.description));
+  setAttribute(title, 'lang', langOf(show?.title ?? label));
+  setText(lead, textIn(description));
+  setAttribute(lead, 'lang', langOf(description));
   setText(boardHeading, boardTitle());
   setText(backTitle, boardTitle());
+  for (const element of [boardHeading, backTitle]) setAttribute(element, 'lang', langOf(label));
   for (const symbol of document.querySelectorAll('svg.symbol:not(.feed-sum *)')) updateSymbol(symbol);
   document.title = [star && fill('{star}', { star: starDetails.name }), heading, text('title')].filter(Boolean).join(' · ');
 }

@@ -3,13 +3,15 @@
 /** The view of one star: its rank, what it rose, and its fans: for long, and for a short time. */
 
 import { words } from '../../kit/format.js';
+import { fetchJSON, HTTPError } from '../shared/api.js';
 import { formatsOf } from '../shared/board-display.js';
 import { partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
+import { encodeSegment } from '../shared/links.js';
 import { Portrait } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
 import { isInView, renderAmounts } from './board-rows.js';
-import { instance, show, titleOfInstance } from './event.js';
+import { instance, labelOf, langOf, show, titleOfInstance } from './event.js';
 import { hasSymbol } from './symbol.js';
 
 /**
@@ -48,12 +50,21 @@ export class StarDetails {
     },
   ];
   #profiles;
+  #onNobody;
   #star = '';
+  /** The star without a score that the page has asked for last, and the last one that is nobody. */
+  #checked = '';
+  #nobody = '';
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  /** @param {import('./profile-cache.js').ProfileCache} profiles */
-  constructor(profiles) {
+  /**
+   * @param {import('./profile-cache.js').ProfileCache} profiles
+   * @param {(other: string) => void} onPassed called with the name of the highest star that the one shown has passed
+   * @param {() => void} onNobody called when isNobody has changed
+   */
+  constructor(profiles, onPassed, onNobody) {
+    this.#onNobody = onNobody;
     this.#profiles = profiles;
     byId('star-portrait', HTMLElement).replaceChildren(this.#portrait.element);
     for (const { board, count } of this.#fanBoards) {
@@ -67,9 +78,36 @@ export class StarDetails {
       });
     }
     byId('star-board', HTMLElement).addEventListener('rank-up', (event) => {
-      const { rank, before } = /** @type {CustomEvent<import('../../kit/rankcast.js').RankUp>} */ (event).detail;
-      if (this.#star) this.#showRise(before - rank);
+      const { rank, before, passed } = /** @type {CustomEvent<import('../../kit/rankcast.js').RankUp>} */ (event).detail;
+      if (!this.#star) return;
+      this.#showRise(before - rank);
+      if (typeof passed === 'object' && passed.length > 0) onPassed(passed[0].name || passed[0].member);
     });
+  }
+
+  /** Whether the event takes nothing for the star shown: it has no score, and no profile in the kind of the field. */
+  get isNobody() {
+    return this.#star !== '' && this.#nobody === this.#star;
+  }
+
+  /** Asks whether a star without a score has a profile. Who may not know gets no answer, and may try. */
+  async #check() {
+    const star = this.#star;
+    if (!show?.kind || this.#checked === star || partProblem(star)) return;
+    this.#checked = star;
+    try {
+      await fetchJSON(`v1/members/${encodeSegment(show.kind)}/${encodeSegment(star)}`);
+    } catch (error) {
+      if (!(error instanceof HTTPError && error.status === 404)) return;
+      this.#setNobody(star);
+    }
+  }
+
+  /** @param {string} star '': the one shown is somebody */
+  #setNobody(star) {
+    this.#nobody = star;
+    if (this.isNobody) setText(this.#score, text('show_nobody'));
+    this.#onNobody();
   }
 
   /** @param {number} places that the star has risen; 0: none lately */
@@ -110,7 +148,10 @@ export class StarDetails {
     if (!this.#star) return;
     const { avatar } = this.#profiles.star(this.#star);
     setText(this.#name, this.name);
-    for (const { of, title } of this.#fanBoards) setText(title, titleOfInstance(of() ?? '', this.#star, this.name));
+    for (const { of, title } of this.#fanBoards) {
+      setText(title, titleOfInstance(of() ?? '', this.#star, this.name));
+      setAttribute(title, 'lang', langOf(labelOf(of() ?? '')));
+    }
     this.#portrait.render(this.#star, this.name, avatar);
   }
 
@@ -123,6 +164,8 @@ export class StarDetails {
     const own = top.find(({ member }) => member === this.#star);
     const rank = own ? own.rank : (me?.rank ?? null);
     const score = own ? own.score : (me?.score ?? null);
+    if (score !== null && this.isNobody) this.#setNobody('');
+    else if (me) this.#check();
     const formats = formatsOf(snapshot?.info);
     this.#rank.hidden = rank === null;
     setText(this.#rank, rank === null ? '' : text('show_rank', { n: rank }));
@@ -133,9 +176,11 @@ export class StarDetails {
         ? formats.exact(score, own ?? me ?? undefined)
         : partProblem(this.#star)
           ? text('show_no_such')
-          : me
-            ? text('show_none_yet')
-            : '',
+          : this.isNobody
+            ? text('show_nobody')
+            : me
+              ? text('show_none_yet')
+              : '',
     );
     this.#score.parentElement?.toggleAttribute('data-no-symbol', score === null || !hasSymbol(snapshot?.info));
     const order = [...entries.values()].sort((a, b) => a.rank - b.rank);

@@ -52,7 +52,7 @@ func TestShowGiftCountsEveryTap(t *testing.T) {
 			globalThis.setTimeout = (real => (run, ms, ...more) => ms === 3e3 ? (end = run, 0) : real(run, ms, ...more))(setTimeout)`),
 		script(`for (let i = 1; i <= 20; i++) document.querySelector('`+tenFlowers+`').click()`),
 		becomes(taps, "×20"),
-		becomes(textOf("#gift-note"), "Thank you! 200 for s17: you are No. 1 now."), becomes(taps, ""),
+		becomes(textOf("#gift-note"), "Thank you! 200 for s17: you are No. 1 among the fans."), becomes(taps, ""),
 		becomes(`page.feedOf()`, "mochi s17 200"),
 		// Each size and each star has a gift of its own. The thanks stay meanwhile, and grow.
 		script(`globalThis.notes = [];
@@ -60,7 +60,7 @@ func TestShowGiftCountsEveryTap(t *testing.T) {
 				.observe(document.querySelector('#gift-note'), {childList: true, characterData: true, subtree: true})`),
 		script(`for (const size of [1, 10, 1]) document.querySelector('[data-amount="' + size + '"]').click()`),
 		becomes(`page.fields('fans')`, "1 mochi 212"),
-		becomes(textOf("#gift-note"), "Thank you! 212 for s17: you are No. 1 now."),
+		becomes(textOf("#gift-note"), "Thank you! 212 for s17: you are No. 1 among the fans."),
 		holds(`notes.every((n, i) => Number(n) > (notes[i - 1] ?? 200))`),
 		becomes(`getComputedStyle(document.querySelector('#viewer')).visibility`, "hidden"),
 		script(`end()`), becomes(`getComputedStyle(document.querySelector('#viewer')).visibility`, "visible"),
@@ -121,7 +121,7 @@ func TestShowGiftCountsOnce(t *testing.T) {
 	)
 	g.shut.Store(false)
 	do(t, ctx,
-		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 now."), becomes(taps, ""),
+		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 among the fans."), becomes(taps, ""),
 		becomes(textOf(".star-head"), "S s17 No. 1 30 In the lead"),
 		becomes(`page.fields('fans')`, "1 mochi 30"), becomes(petals, "0"), // they are gone once they have arrived
 		becomes(unanswered, "[]"), becomes(`stays`, "yes"),
@@ -149,7 +149,7 @@ func TestShowGiftSurvivesReload(t *testing.T) {
 	g.shut.Store(false)
 	do(t, ctx,
 		chromedp.Navigate("http://"+g.addr+"/show/gift/s17?me=mochi&lang=en"),
-		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 now."), becomes(taps, ""),
+		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 among the fans."), becomes(taps, ""),
 		becomes(unanswered, "[]"),
 	)
 	require.Equal(t, 30, scoreOf(p, "stars", "s17"))
@@ -185,7 +185,7 @@ func TestShowGiftOutlivesTheServer(t *testing.T) {
 	)
 	p = e2etest.Launch(t, append(args, "--addr", p.Addr)...)
 	do(t, ctx,
-		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 now."), becomes(taps, ""),
+		becomes(textOf("#gift-note"), "Thank you! 30 for s17: you are No. 1 among the fans."), becomes(taps, ""),
 		becomes(textOf(".star-head"), "S s17 No. 1 30 In the lead"), becomes(card, "none"), becomes(`stays`, "yes"),
 	)
 	require.Equal(t, 30, scoreOf(p, "fans:s17", "mochi"))
@@ -200,7 +200,7 @@ func TestShowGiftAsksForANickname(t *testing.T) {
 	do(t, ctx,
 		visit(p, "/show/gift/s17?lang=en"), watching, boundsKnown,
 		script(`document.querySelector('`+tenFlowers+`').focus()`), chromedp.KeyEvent("\r"),
-		becomes(dialog, "true me"), becomes(taps, "×1"), becomes(`document.querySelector('#nickname-done').textContent`, "Send 10"),
+		becomes(dialog, "true me"), becomes(taps, ""), becomes(`document.querySelector('#nickname-done').textContent`, "Send 10"),
 		chromedp.KeyEvent(kb.Escape), becomes(dialog, "false 10"), becomes(taps, ""),
 		click(tenFlowers), becomes(dialog, "true me"),
 		chromedp.KeyEvent("\r"), becomes(textOf("#me-problem"), "Type a nickname first."),
@@ -210,7 +210,7 @@ func TestShowGiftAsksForANickname(t *testing.T) {
 		becomes(`document.querySelector('#me').value.length + ''`, "128"),
 		script(`document.querySelector('#me').select()`), chromedp.KeyEvent("小 mochi\r"),
 		becomes(dialog, "false 10"), becomes(viewerName, "小 mochi"), becomes(stored, "小 mochi"),
-		becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 1 now."),
+		becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 1 among the fans."),
 		// The next one goes out at once.
 		click(tenFlowers), becomes(`page.fields('fans')`, "1 小 mochi 20"), becomes(dialog, "false 10"),
 	)
@@ -254,7 +254,7 @@ func TestShowGiftHasATone(t *testing.T) {
 				start.call(this, at);
 			})(OscillatorNode.prototype.start);`),
 		visit(p, "/show/gift/s17?me=mochi&lang=en"), watching,
-		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 2 now."),
+		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 2 among the fans."),
 		becomes(`played.join()`, ""),
 		script(`document.cookie = 'rankcast-settings=sound=on; Path=/'`), chromedp.Reload(), watching,
 		becomes(textOf(".settings-sound"), "A soft tone for what you send, for a new leader, and when the one you look at rises"),

@@ -3,6 +3,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,9 +69,9 @@ func TestShowOfOnesOwn(t *testing.T) {
 			require.Equal(t, 2, a.Status/100, a.Body)
 		}
 		for lang, want := range map[string][7]string{
-			"ja": {"アイドルナイト", "推しに花束を", "今日のアイドル", "安室のファン", "安室と今", "5.0 点,50.0 点", "Thank you! 50.0 点 for 安室: you are No. 1 now."},
+			"ja": {"アイドルナイト", "推しに花束を", "今日のアイドル", "安室のファン", "安室と今", "5.0 点,50.0 点", "Thank you! 50.0 点 for 安室: you are No. 1 among the fans."},
 			"en": {"Night of idols", "Who moves you?", "Idols of today", "Who loves 安室", "With 安室", "5.0 points,50.0 points",
-				"Thank you! 50.0 points for 安室: you are No. 1 now."},
+				"Thank you! 50.0 points for 安室: you are No. 1 among the fans."},
 		} {
 			ctx := ownWindow(t, 1280, 900)
 			do(t, ctx,
@@ -106,4 +107,51 @@ func TestShowThatThePageCannotFill(t *testing.T) {
 		script(`history.pushState(null, '', '/show/gift?lang=en'); history.pushState(null, '', '?lang=en'); history.back()`),
 		becomes(`String(document.querySelector('#star-board').getAttribute('goal'))`, "null"),
 	)
+}
+
+// The script of the page offers the amounts that the server has put into it, or none where it cannot fill the event.
+func TestShowScriptOffersTheSameChoices(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, strings.Replace(idolNight, "boards:\n", "boards:\n  solved: {columns: [{name: n, max: 99}, {name: m, max: 9}]}\n", 1))
+	var cases []struct {
+		Name    string          `json:"name"`
+		Event   json.RawMessage `json:"event"`
+		Choices []int           `json:"choices"`
+	}
+	table, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "web", "testdata", "choices.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(table, &cases))
+	ctx := window(t, 1280, 900)
+	for i, c := range cases {
+		a := p.Request("PUT", fmt.Sprintf("/v1/events/case%d", i), string(c.Event))
+		require.Equal(t, 201, a.Status, "%s: %s", c.Name, a.Body)
+		do(t, ctx, visit(p, fmt.Sprintf("/show/case%d/ann?me=uma&lang=en", i)), watching,
+			becomes(`'[' + page.all('.size').filter((size) => size.checkVisibility()).map(({dataset}) => dataset.amount).join(' ') + ']'`,
+				fmt.Sprint(c.Choices)))
+	}
+}
+
+// A star without a score, whose kind the rule of the field demands, has buttons if it has a profile. Otherwise the page says that
+// there is nobody.
+func TestShowOfNobody(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, idolNight)
+	a := p.Request("PUT", "/v1/members/idol/ann", `{"name":"Ann"}`)
+	require.Equal(t, 201, a.Status, a.Body)
+	const buttons = `page.all('.size').filter((size) => size.checkVisibility()).length + ''`
+	ctx := window(t, 390, 844)
+	do(t, ctx, visit(p, "/show/bouquet/nobody?me=uma&lang=en"), watching,
+		becomes(textOf("#star-score"), "There is nobody of this name."), becomes(buttons, "0"),
+		visit(p, "/show/bouquet/ann?me=uma&lang=en"), watching,
+		becomes(textOf("#star-score"), "Nothing yet."), becomes(buttons, "2"))
+}
+
+// The thanks for a gift by which the star passes another one name that one.
+func TestShowThanksForThePassing(t *testing.T) {
+	t.Parallel()
+	p := launchShow(t)
+	give(p, "s1", "u1", 5)
+	give(p, "s2", "u1", 3)
+	do(t, window(t, 390, 844), visit(p, "/show/gift/s2?me=mochi&lang=en"), watching, becomes(textOf("#star-rank"), "No. 2"),
+		click(tenFlowers), becomes(textOf("#gift-note"), "Thank you! 10 for s2, now ahead of s1."))
 }

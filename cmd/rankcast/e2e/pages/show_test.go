@@ -176,7 +176,7 @@ events:
 	vote("ann", "uma", 1)
 	do(t, ctx, becomes(`page.feedOf()`, "uma ann 1"),
 		click(`[data-amount="10"]`),
-		becomes(textOf("#gift-note"), "Thank you! 10 for bo: you are No. 2 now."),
+		becomes(textOf("#gift-note"), "Thank you! 10 for bo: you are No. 2 among the fans."),
 		becomes(`page.feedOf()`, "mochi bo 10 | uma ann 1"),
 		becomes(`page.fields('star-board')`, "1 ann 31 | 2 bo 1 to next 30"),
 		becomes(`page.fields('recent')`, "1 uma 20 | 2 mochi 10 to next 10"),
