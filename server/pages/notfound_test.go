@@ -188,7 +188,8 @@ func TestPageOfAnyBoardWhileRedisIsAway(t *testing.T) {
 		proxy.Hold()
 		proxy.Cut() // so that no call waits for its time-out
 	}()
-	paths := []string{"/show/nosuch", "/show/nosuch/ann", "/boards/nosuch", "/overlay/nosuch", "/boards/stars", "/boards/fans:s99", "/boards/fans:%7Bstar%7D"}
+	paths := []string{"/show/nosuch", "/show/nosuch/ann", "/boards/nosuch", "/overlay/nosuch", "/boards/stars", "/boards/fans:s99",
+		"/boards/fans:%7Bstar%7D"}
 	statuses := make([]int, len(paths))
 	var asked sync.WaitGroup // at once, because each waits for what it shows first
 	for i, path := range paths {

@@ -9,6 +9,7 @@ import { phrase, words } from '../../kit/format.js';
 import { formatsOf } from '../shared/board-display.js';
 import { setAttribute, setProperty, setText } from '../shared/dom.js';
 import { text } from '../shared/texts.js';
+import { langOf } from './event.js';
 import { hasSymbol, updateSymbol } from './symbol.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
@@ -40,6 +41,7 @@ export function renderAmounts(board, { snapshot }) {
   if (snapshot) board.toggleAttribute('data-no-symbol', !hasSymbol(snapshot.info));
   for (const row of rowsOf(board)) {
     const amount = part(row, 'amount');
+    setAttribute(amount, 'lang', langOf(snapshot?.info?.display?.unit));
     amount.hidden = row.dataset.absent !== undefined;
     updateSymbol(amount.lastElementChild);
   }

@@ -182,6 +182,7 @@ export class StarDetails {
               ? text('show_none_yet')
               : '',
     );
+    setAttribute(this.#score, 'lang', score !== null && langOf(snapshot?.info?.display?.unit));
     this.#score.parentElement?.toggleAttribute('data-no-symbol', score === null || !hasSymbol(snapshot?.info));
     const order = [...entries.values()].sort((a, b) => a.rank - b.rank);
     const index = order.findIndex(({ member }) => member === this.#star);

@@ -63,7 +63,7 @@ func TestShowOfOnesOwn(t *testing.T) {
 			Expires: time.Now().Add(time.Hour)})
 		require.NoError(t, err)
 		for _, c := range [][3]string{{"PUT", "/v1/members/idol/ann", `{"name":"安室"}`}, {"PUT", "/v1/members/idol/bo", `{"name":"Bo"}`},
-			{"POST", "/v1/events/bouquet", `{"idol":"bo","fan":"leo","n":600}`},
+			{"POST", "/v1/events/bouquet", `{"idol":"bo","fan":"leo","n":5000}`},
 			{"POST", "/v1/events/bouquet", `{"idol":"ann","fan":"leo","n":10}`}} {
 			a := p.Request(c[0], c[1], c[2], "Authorization", "Bearer "+key)
 			require.Equal(t, 2, a.Status/100, a.Body)
@@ -112,7 +112,8 @@ func TestShowThatThePageCannotFill(t *testing.T) {
 // The script of the page offers the amounts that the server has put into it, or none where it cannot fill the event.
 func TestShowScriptOffersTheSameChoices(t *testing.T) {
 	t.Parallel()
-	p := e2etest.LaunchBoards(t, strings.Replace(idolNight, "boards:\n", "boards:\n  solved: {columns: [{name: n, max: 99}, {name: m, max: 9}]}\n", 1))
+	p := e2etest.LaunchBoards(t, strings.Replace(idolNight, "boards:\n",
+		"boards:\n  solved: {columns: [{name: n, max: 99}, {name: m, max: 9}]}\n", 1))
 	var cases []struct {
 		Name    string          `json:"name"`
 		Event   json.RawMessage `json:"event"`
