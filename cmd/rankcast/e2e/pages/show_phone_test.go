@@ -92,7 +92,7 @@ func TestShowButtonsStayAtTheBottom(t *testing.T) {
 	const bar = `page.box('.gift')`
 	for lang, want := range map[string][3]string{
 		"en": {"41 more and we pass 鹿见汀", "1 more and we pass 鹿见汀", "40 ahead of s2"},
-		"zh": {"再送 41 就能超过 鹿见汀", "再送 1 就能超过 鹿见汀", "领先 s2 40"},
+		"zh": {"再送 41 就能超过鹿见汀", "再送 1 就能超过鹿见汀", "领先 s2 40"},
 	} {
 		do(t, ctx,
 			chromedp.Navigate("http://"+p.Addr+"/show/gift/s2?me=mochi&lang="+lang), watching,

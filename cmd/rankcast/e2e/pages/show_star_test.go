@@ -99,7 +99,7 @@ func TestShowPetalsStayWithTheirStar(t *testing.T) {
 // petals is an expression for the number of petals that fly.
 const petals = `page.count('.petal')`
 
-// Petals fly at the tap from the button to the star's row where it is in view, else to the head of its page, and the score says how
+// Petals fly at the tap from the button to the head of the star's page, and the score there says how
 // many flowers have come, which covers neither the score nor the star's name; with reduced motion nothing flies.
 func TestShowPetalsFlyToTheStar(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestShowPetalsFlyToTheStar(t *testing.T) {
 	for _, c := range []struct {
 		width, height int
 		motion, to    string
-	}{{1280, 900, "no-preference", "row"}, {390, 844, "no-preference", "head"}, {390, 844, "reduce", ""}} {
+	}{{1280, 900, "no-preference", "head"}, {390, 844, "no-preference", "head"}, {390, 844, "reduce", ""}} {
 		ctx := window(t, c.width, c.height)
 		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
 			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: c.motion}}})
