@@ -183,7 +183,7 @@ func TestShowViewerWithATokenSends(t *testing.T) {
 		becomes(`location.href`, d.URL+"/show/gift/s17?me=someone&lang=en"),
 		becomes(`page.gifts()`, "sends, You are 莫奇."),
 		click(`[data-amount="10"]`),
-		becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 1 now."),
+		becomes(textOf("#gift-note"), "Thank you! 10 for s17: you are No. 1 among the fans."),
 		becomes(`page.fields('fans')`, "1 莫奇 10"),
 		becomes(`document.querySelector('#fans').getAttribute('me')`, "莫奇"),
 	)
@@ -335,7 +335,7 @@ func TestShowPageOfAServerWithAnAccessFile(t *testing.T) {
 		becomes(`page.gifts()`, "sends, You are ana."),
 		becomes(`page.fields('fans')`, "1 mochi 3 | ana nothing yet"), // the rows move the buttons
 		click(`[data-amount="10"]`),
-		becomes(textOf("#gift-note"), "Thank you! 10 for Eli: you are No. 1 now."),
+		becomes(textOf("#gift-note"), "Thank you! 10 for Eli: you are No. 1 among the fans."),
 		becomes(`page.fields('fans')`, "1 ana 10 | 2 mochi 3"),
 	)
 	require.Equal(t, 13, scoreOf(p, "stars", "s17"))
