@@ -7,17 +7,22 @@ import { decodeSegment } from '../shared/links.js';
 
 /** The size of a source in OBS, px, which OBS reads from a link that is dropped on it. */
 export const SIZE = ['layer-width', 'layer-height'];
+/** The language of the overlay in the address of the builder, which has its own in `lang`. The overlay ignores it, as it does SIZE. */
+const LANG = 'layer-lang';
 
 /**
  * @param {HTMLFormElement} form
- * @returns {URLSearchParams} what the form says, without defaults and without what is not valid
+ * @returns {URLSearchParams} what the form says, without defaults, what is not valid, and what the mode has no use for
  */
 export function readForm(form) {
   const query = new URLSearchParams();
+  const mode = new FormData(form).get('mode');
   for (const name of NAMES) {
-    const value = valueOf(form, name);
+    const modes = form.querySelector(`[name="${name}"]`)?.closest('[data-modes]')?.getAttribute('data-modes');
+    const value = modes && !modes.split(' ').includes(String(mode)) ? undefined : valueOf(form, name);
     if (value !== undefined) query.set(name, value);
   }
+  if (!query.has('gifts')) query.delete('event');
   return query;
 }
 
@@ -81,6 +86,28 @@ export function parseAddress(pasted) {
   const { pathname, searchParams } = new URL(pasted.trim());
   const [, segment] = /\/overlay\/([^/]+)\/?$/.exec(pathname) ?? [];
   return segment ? { board: decodeSegment(segment), query: searchParams } : undefined;
+}
+
+/**
+ * @param {URLSearchParams} query of the builder
+ * @returns {URLSearchParams} that of its overlay
+ */
+export function overlayQuery(query) {
+  const own = new URLSearchParams([...query].filter(([name]) => name !== 'lang' && name !== LANG));
+  const lang = query.get(LANG);
+  if (lang) own.set('lang', lang);
+  return own;
+}
+
+/**
+ * @param {URL} builder
+ * @param {URLSearchParams} query of its overlay
+ * @returns {URL} the builder with it
+ */
+export function withOverlay(builder, query) {
+  const all = new URLSearchParams(builder.search);
+  for (const [name, value] of query) all.set(name === 'lang' ? LANG : name, value);
+  return withQuery(builder, all);
 }
 
 /**

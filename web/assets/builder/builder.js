@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * The page that makes an overlay of a board: `/boards/stars/overlay?theme=light&scale=60`. Its form has all options of the
+ * The page that makes an overlay of a board: `/boards/stars/overlay?theme=light&top=3`. Its form has all options of the
  * overlay, its query is that of the overlay, and the overlay itself is in a frame (preview.js). An address that the reader
  * pastes fills the form (address.js).
  */
@@ -10,14 +10,13 @@ import { textIn } from '../../kit/format.js';
 import { fetchJSON } from '../shared/api.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
+import { readProfile } from '../shared/member-name.js';
 import '../shared/settings.js';
 import { text } from '../shared/texts.js';
-import { token } from '../shared/token.js';
-import { fillForm, parseAddress, readForm, SIZE, withQuery } from './address.js';
-import { Preview } from './preview.js';
+import { token, withToken } from '../shared/token.js';
+import { fillForm, overlayQuery, parseAddress, readForm, SIZE, withOverlay, withQuery } from './address.js';
+import { PAUSE_MS, Preview } from './preview.js';
 
-/** The overlay of a whole picture has smaller texts than one that is a source of its own. */
-const FIRST = 'scale=60';
 const COPIED_MS = 2_000;
 /** Members that the box suggests. */
 const SUGGESTED = 50;
@@ -28,6 +27,8 @@ const form = byId('options', HTMLFormElement);
 const pictures = byId('pictures', HTMLFormElement);
 const address = byId('address', HTMLInputElement);
 const note = byId('address-note', HTMLElement);
+const file = byId('file', HTMLInputElement);
+const full = byId('full', HTMLAnchorElement);
 const size = byId('size', HTMLSelectElement);
 const [width, height] = [byId('width', HTMLInputElement), byId('height', HTMLInputElement)];
 const boards = byId('board-choice', HTMLSelectElement);
@@ -35,34 +36,50 @@ const otherLanguage = byId('other-language', HTMLAnchorElement);
 const preview = new Preview(text('builder_preview'));
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let noteTimer;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let addressTimer;
+/** The picture behind the overlay. */
+let picture = 'day';
+/** What the field of the member names, if that is nobody. */
+let nobody = '';
 
 byId('board-link', HTMLAnchorElement).href = pageURL(`boards/${encodeSegment(board)}`).href;
 byId('token-note', HTMLElement).hidden = token === '';
 boards.append(new Option(board, board, true, true));
-take(new URLSearchParams(location.search));
+take(overlayQuery(new URLSearchParams(location.search)));
 loadChoices();
 
 form.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement && target.name === 'accent') input('has-accent').checked = true;
-  if (target !== boards) render();
+  say('');
+  // Of who is followed, half a name is nobody.
+  if (target !== boards && target !== input('me')) render();
 });
+input('me').addEventListener('change', checkMember);
 form.addEventListener('submit', (event) => event.preventDefault());
-boards.addEventListener('change', () => location.assign(builderOf(boards.value, readForm(form))));
+boards.addEventListener('change', () => location.assign(withToken(builderOf(boards.value, readForm(form)))));
 pictures.addEventListener('change', async ({ target }) => {
-  const file = byId('file', HTMLInputElement);
   const chosen = String(new FormData(pictures).get('picture'));
-  if (target !== file && chosen === 'own') return file.click();
+  if (target !== file && chosen === 'own') {
+    file.value = ''; // the same one again is a choice, too
+    return file.click();
+  }
   const isShown = await preview.setPicture(chosen, target === file ? file.files?.[0] : undefined);
-  if (!isShown) say(text('builder_no_picture'));
+  if (isShown) picture = chosen;
+  else refusePicture();
+});
+file.addEventListener('cancel', choosePicture);
+full.addEventListener('click', (event) => {
+  if (!token) return;
+  event.preventDefault();
+  open(withToken(full.href), '_blank', 'noopener');
 });
 address.addEventListener('focus', () => address.select());
-address.addEventListener('input', () => {
-  const pasted = parseAddress(address.value);
-  if (!pasted) return say(address.value === '' ? '' : text('builder_no_address'));
-  if (pasted.board !== board) return location.assign(builderOf(pasted.board, pasted.query));
-  take(pasted.query);
-  say(text('builder_read'));
+// What is typed is read when it is whole: at Enter, or when the reader leaves the field.
+address.addEventListener('input', (event) => {
+  if (event instanceof InputEvent && /^insertFrom(Paste|Drop)$/.test(event.inputType)) readAddress();
 });
+address.addEventListener('change', readAddress);
 address.addEventListener('blur', render);
 byId('copy', HTMLButtonElement).addEventListener('click', async () => {
   render();
@@ -76,11 +93,34 @@ byId('copy', HTMLButtonElement).addEventListener('click', async () => {
   }
 });
 
+function readAddress() {
+  const pasted = parseAddress(address.value);
+  if (!pasted) return complain(text('builder_no_address'));
+  if (pasted.board !== board) return location.assign(withToken(builderOf(pasted.board, pasted.query)));
+  take(pasted.query);
+  say(text('builder_read'));
+}
+
 /** @param {string} words below the address, for some time */
 function say(words) {
-  clearTimeout(noteTimer);
-  setText(note, words);
+  complain(words);
   if (words) noteTimer = setTimeout(() => setText(note, ''), COPIED_MS);
+}
+
+/** @param {string} fault below the address, until something else is said */
+function complain(fault) {
+  clearTimeout(noteTimer);
+  setText(note, fault);
+}
+
+function refusePicture() {
+  choosePicture();
+  complain(text('builder_no_picture'));
+}
+
+/** Has the choice of pictures say which one is there. */
+function choosePicture() {
+  /** @type {RadioNodeList} */ (pictures.elements.namedItem('picture')).value = picture;
 }
 
 /** @param {string} name of a field */
@@ -90,18 +130,16 @@ function input(name) {
 
 /** @param {URLSearchParams} query the options of an overlay from now on */
 function take(query) {
-  const isNew = [...query.keys()].every((key) => key === 'lang' || key === 'me');
-  const first = new URLSearchParams(isNew ? FIRST : '');
-  for (const [key, value] of query) first.set(key, value);
-  const event = first.get('event');
-  if (event) eventChoice().append(new Option(event, event));
-  fillForm(form, first);
-  const [w, h] = SIZE.map((name) => first.get(name) ?? '');
+  const event = query.get('event');
+  if (event && ![...eventChoice().options].some(({ value }) => value === event)) eventChoice().append(new Option(event, event));
+  fillForm(form, query);
+  const [w, h] = SIZE.map((name) => query.get(name) ?? '');
   width.value = w || '1920';
   height.value = h || '1080';
   const listed = [...size.options].some(({ value }) => value === `${width.value}x${height.value}`);
   size.value = listed ? `${width.value}x${height.value}` : '';
   render();
+  checkMember();
 }
 
 /** Shows what the form says: the overlay, its address and its size, in the page's own address, too. */
@@ -114,17 +152,24 @@ function render() {
   for (const field of form.querySelectorAll('[data-modes]'))
     if (field instanceof HTMLElement) field.hidden = !field.dataset.modes?.split(' ').includes(mode);
   setText(byId('scale-shown', HTMLElement), `${query.get('scale') ?? 100} %`);
-  setText(byId('me-needed', HTMLElement), needsMember(query) ? text('builder_me_needed') : '');
-  setText(byId('goal-needed', HTMLElement), mode === 'goal' && !query.has('goal') ? text('overlay_goal_missing') : '');
+  const unknown = nobody && query.get('me') === nobody ? text('builder_me_unknown', { name: nobody }) : '';
+  setText(byId('me-needed', HTMLElement), needsMember(query) ? text('overlay_me_needed') : unknown);
+  setText(byId('goal-needed', HTMLElement), mode === 'goal' && !query.has('goal') ? text('overlay_goal_needed') : '');
   byId('event-field', HTMLElement).hidden = !query.has('gifts') || eventChoice().options.length < 2;
   const url = withQuery(new URL(`overlay/${encodeSegment(board)}`, ROOT), query);
   if (document.activeElement !== address || parseAddress(address.value) === undefined) address.value = url.href;
   setText(byId('shown-width', HTMLElement), String(w));
   setText(byId('shown-height', HTMLElement), String(h));
+  full.href = url.href;
   preview.show(url, w, h);
   SIZE.forEach((name, i) => query.set(name, String([w, h][i])));
-  history.replaceState(null, '', withQuery(new URL(location.href), query));
-  updateLanguageLink(otherLanguage);
+  // A browser refuses an address that changes with each step of a slider.
+  clearTimeout(addressTimer);
+  const page = builderOf(board, query);
+  addressTimer = setTimeout(() => {
+    history.replaceState(null, '', page);
+    updateLanguageLink(otherLanguage);
+  }, PAUSE_MS);
   query.set('layer-name', document.title.split(' · ')[0]);
   byId('drag', HTMLAnchorElement).href = withQuery(url, query).href;
 }
@@ -135,13 +180,32 @@ function needsMember(query) {
   return !query.has('me') && (mode === 'me' || mode === 'goal' || query.has('goal'));
 }
 
+/** Has the field of the followed member hold an id where the reader names one, and finds out whether there is such a member. */
+async function checkMember() {
+  const field = input('me');
+  const wanted = field.value.trim();
+  nobody = '';
+  render();
+  if (!wanted) return;
+  /** @type {{ entries: { member: string, name?: string }[] } | null} */
+  const found = await fetchJSON(`${path}/search?q=${encodeURIComponent(wanted)}&limit=${SUGGESTED}`).catch(() => null);
+  const isThere = found?.entries.some(({ member }) => member === wanted);
+  const named = found?.entries.find(({ name }) => name === wanted);
+  // A member that has no score yet has a profile. Who may not search is told nothing.
+  if (!found || isThere || (!named && (await readProfile(board, wanted)).name !== undefined)) return;
+  if (field.value.trim() !== wanted) return;
+  if (named) field.value = named.member;
+  else nobody = wanted;
+  render();
+}
+
 /**
  * @param {string} board
  * @param {URLSearchParams} query of its overlay
  * @returns {URL} the page that makes it
  */
 function builderOf(board, query) {
-  return withQuery(new URL(`boards/${encodeSegment(board)}/overlay`, ROOT), query);
+  return withOverlay(pageURL(`boards/${encodeSegment(board)}/overlay`), query);
 }
 
 function eventChoice() {

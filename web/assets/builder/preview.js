@@ -3,10 +3,10 @@
 /** The overlay itself in a frame over a picture, in the size that it has in OBS, scaled to the page. */
 
 import { byId, createElement, setProperty } from '../shared/dom.js';
-import { token } from '../shared/token.js';
+import { withToken } from '../shared/token.js';
 
 /** A reader who drags a slider or types sees the overlay once the hand rests. */
-const PAUSE_MS = 200;
+export const PAUSE_MS = 200;
 
 export class Preview {
   #picture = byId('picture', HTMLElement);
@@ -42,8 +42,6 @@ export class Preview {
 
   /** @param {URL} address */
   #load(address) {
-    const url = new URL(address);
-    if (token) url.hash = new URLSearchParams({ token }).toString();
     for (const late of this.#picture.querySelectorAll('iframe[data-loading]')) late.remove();
     const frame = createElement('iframe', '');
     frame.title = this.#title;
@@ -55,7 +53,7 @@ export class Preview {
       delete frame.dataset.loading;
       for (const other of this.#picture.querySelectorAll('iframe')) if (other !== frame) other.remove();
     });
-    frame.src = url.href;
+    frame.src = withToken(address).href;
     this.#picture.append(frame);
   }
 
@@ -72,7 +70,9 @@ export class Preview {
   async setPicture(name, file) {
     if (file) {
       try {
-        this.#own = await createImageBitmap(file);
+        const own = await createImageBitmap(file);
+        this.#own?.close();
+        this.#own = own;
       } catch {
         return false; // it is no picture
       }

@@ -5,7 +5,7 @@
  * a new leader, if there is room. A gift is an event that counts on the overlay's board.
  */
 
-import { fetchJSON } from '../shared/api.js';
+import { fetchJSON, HTTPError } from '../shared/api.js';
 import { connectWithToken } from '../shared/connection.js';
 import { byId, setText } from '../shared/dom.js';
 import { readProfile } from '../shared/member-name.js';
@@ -25,6 +25,8 @@ import { text } from '../shared/texts.js';
 const SHOWN_MS = 5_000;
 /** While others wait. */
 const SHORT_MS = 3_000;
+/** An event that is missing may be defined later. */
+const RETRY_MS = 30_000;
 /** Beyond this number, that of the least weight is left out. */
 const MAX_WAITING = 10;
 
@@ -66,24 +68,34 @@ export class Alerts {
  * Alerts of gifts.
  *
  * @param {Alerts} alerts
- * @param {{ event: string, board: string, least: number, format: (amount: number) => string, onMissing: () => void }} page event: '':
- *   the first one that counts on the board; least: amount of a gift that is shown; onMissing: no event counts on the board
+ * @param {{ event: string, board: string, least: number, format: (amount: number) => string, onFault: (fault: string) => void }} page
+ *   event: '': the first one that counts on the board; least: amount of a gift that is shown; onFault: why there are no gifts;
+ *   '': there are
  */
-export function watchGifts(alerts, { event, board, least, format, onMissing }) {
+export function watchGifts(alerts, { event, board, least, format, onFault }) {
   const [own] = board.split('@');
-  const poll = new Poll(Infinity, async (signal) => {
+  const poll = new Poll(RETRY_MS, async (signal) => {
     /** @type {{ events: Definition[] }} */
-    const { events } = await fetchJSON('v1/events', signal);
+    const { events } = await fetchJSON('v1/events', signal).catch((error) => {
+      if (error instanceof HTTPError && error.code) refuse();
+      throw error;
+    });
     const definition = events.find((is) => (!event || is.event === event) && is.updates.some((update) => mayCount(update, own)));
-    if (!definition) return onMissing();
+    if (!definition) return onFault(event ? text('overlay_gifts_none', { event }) : text('overlay_gifts_nothing'));
     poll.stop();
+    onFault('');
     connectWithToken().feed(definition.event, {
       onItems: (items) => {
         for (const { data } of items) if (amountOf(definition, own, data) >= least) showGift(definition, data);
       },
+      onError: refuse,
     });
   });
   poll.start();
+
+  function refuse() {
+    onFault(text('overlay_gifts_refused'));
+  }
 
   /**
    * @param {Definition} definition

@@ -15,7 +15,8 @@
  * A list says how far a row is behind (gaps.js), who comes close to the next place, and who leads now (battle.js).
  *
  * A parameter that is unknown or has another value is named below the board, which uses the default.
- * A streamer does not see the console or the status of a browser source, so the text is in the picture.
+ * A streamer does not see the console or the status of a browser source, so the text is in the picture: over a board for some
+ * seconds, for viewers see it, too, and in the builder all the time.
  */
 
 import { fill, numbers, textIn } from '../../kit/format.js';
@@ -52,10 +53,15 @@ const GOALS_HEIGHT = 51;
 const LEAST_TITLED = 144;
 /** The card's rank change is as of now, and the time goes on while the rank stays. */
 const RANK_CHANGE_MS = 10_000;
+/** How long faults stand over a board. */
+const FAULTS_MS = 20_000;
 
 const stage = byId('stage', HTMLElement);
 const frame = byId('frame', HTMLElement);
 const finishLine = byId('finish-line', HTMLElement);
+const hint = byId('hint', HTMLElement);
+/** The builder alone may frame it. */
+const isBuilt = parent !== window;
 
 const options = new URLOptions();
 const { faults } = options;
@@ -86,6 +92,10 @@ let hasBar = false;
 let hasTitle = false;
 /** How much room the columns of the board need, see columns.css of the kit. @type {string | undefined} */
 let room = frame.dataset.room;
+/** Why there are no alerts of gifts; '': there are, or none are wanted. */
+let giftFault = '';
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let hintTimer;
 
 const root = document.documentElement;
 const heading = byId('title', HTMLElement);
@@ -99,15 +109,15 @@ setProperty(root, '--scale', scale / 100);
 if (accent) root.style.setProperty('--accent', `#${accent}`);
 const waits = (mode === 'me' || mode === 'goal') && !me;
 frame.toggleAttribute('data-bar', !waits && (heading.textContent !== '' || frame.hasAttribute('data-bar')));
-if (waits) faults.push(text('overlay_me_missing'));
-if (mode === 'goal' && !goal) faults.push(text('overlay_goal_missing'));
+if (waits) faults.push(isBuilt ? text('overlay_me_needed') : text('overlay_me_missing'));
+if (mode === 'goal' && !goal) faults.push(isBuilt ? text('overlay_goal_needed') : text('overlay_goal_missing'));
 showFaults();
 if (!waits) start();
 
-/** @param {...string} more faults */
-function showFaults(...more) {
-  faults.push(...more);
-  setText(byId('hint', HTMLElement), faults.join('\n'));
+function showFaults() {
+  setText(hint, [...faults, giftFault].filter(Boolean).join('\n'));
+  clearTimeout(hintTimer);
+  if (!waits && !isBuilt) hintTimer = setTimeout(() => setText(hint, ''), FAULTS_MS);
 }
 
 function start() {
@@ -155,7 +165,7 @@ function start() {
   if (me) board.addEventListener('update', showProfileName);
   const ticker = mode === 'compact' ? new Ticker(board) : null;
   celebrateLeaders(board, byId('celebration', HTMLElement), {
-    member: mode === 'me' ? me : '',
+    member: mode === 'me' || mode === 'goal' ? me : '',
     onStart: () => ticker?.showLine(0),
   });
   if (sound === 'on') new Sound().enable();
@@ -163,8 +173,12 @@ function start() {
   const format = (/** @type {number} */ score) => formatsOf({ display: { ...display, ...own } }).short(score);
   if (gifts) {
     const event = options.textOf('event');
-    const onMissing = () => showFaults(text('overlay_gifts_none', { event }));
-    watchGifts(alerts, { event, board: name, least: gifts, format, onMissing });
+    const onFault = (/** @type {string} */ fault) => {
+      if (fault === giftFault) return;
+      giftFault = fault;
+      showFaults();
+    };
+    watchGifts(alerts, { event, board: name, least: gifts, format, onFault });
   }
   if (mode === 'list') {
     showBattles(board, alerts);

@@ -26,7 +26,7 @@ events:
       - {board: "fans-of:{idol}", member: "{fan}", score: "{count}"}
 `
 
-func launchIdols(t *testing.T) *e2etest.Process {
+func launchBouquets(t *testing.T) *e2etest.Process {
 	p := e2etest.LaunchBoards(t, show)
 	p.Answers(201, "PUT", "/v1/members/idol/i1", `{"name":"<i>Ida</i>"}`)
 	p.Answers(201, "PUT", "/v1/members/fan/f1", `{"name":"<u>Fay</u>"}`)
@@ -55,7 +55,7 @@ func choose(fields ...string) chromedp.Action[chromedp.Void] {
 			if (field instanceof RadioNodeList) field = [...field].find(one => one.value === value);
 			if (/radio|checkbox/.test(field.type)) field.checked = value !== '';
 			else field.value = value;
-			field.dispatchEvent(new Event('input', {bubbles: true}));
+			for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, {bubbles: true}));
 		})(document.querySelector('#options').elements.namedItem(%q), %q);`, fields[i], fields[i+1])
 	}
 	return script(steps.String())
@@ -66,7 +66,7 @@ func paste(address string) chromedp.Action[chromedp.Void] {
 	return script(fmt.Sprintf(`(field => {
 		field.focus();
 		field.value = %q;
-		field.dispatchEvent(new Event('input', {bubbles: true}));
+		field.dispatchEvent(new InputEvent('input', {bubbles: true, inputType: 'insertFromPaste'}));
 	})(document.querySelector('#address'))`, address))
 }
 
@@ -74,14 +74,14 @@ func paste(address string) chromedp.Action[chromedp.Void] {
 // and stays with the page. What looks like markup is text.
 func TestBuilderMakesAnOverlay(t *testing.T) {
 	t.Parallel()
-	p := launchIdols(t)
+	p := launchBouquets(t)
 	send(p, "i1", "f1", 30)
 	send(p, "i2", "f1", 20)
 	at := "http://" + p.Addr + "/overlay/idols"
 	ctx := window(t, 1280, 900)
 	do(t, ctx, visit(p, "/boards/idols/overlay"),
-		becomes(builtAddress, at+"?scale=60"), becomes(inFrame, "dark <b>Idols</b> 1 <i>Ida</i> 30 votes | 2 i2 20 votes"),
-		choose("theme", "light", "scale", "100", "top", "1", "title", "Best of <s>all</s>", "unit", "♥", "ends", "off", "place", "bottom-right"),
+		becomes(builtAddress, at), becomes(inFrame, "dark <b>Idols</b> 1 <i>Ida</i> 30 votes | 2 i2 20 votes"),
+		choose("theme", "light", "top", "1", "title", "Best of <s>all</s>", "unit", "♥", "ends", "off", "place", "bottom-right"),
 		becomes(builtAddress, at+"?theme=light&top=1&place=bottom-right&title=Best+of+%3Cs%3Eall%3C%2Fs%3E&unit=%E2%99%A5&ends=off"),
 		becomes(inFrame, "light Best of <s>all</s> 1 <i>Ida</i> 30 ♥"),
 		// The page keeps it, with the size.
@@ -99,14 +99,24 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 		paste("https://stream.example/x/overlay/idols?mode=me&me=i2&avatars=off&sound=on&layer-width=480&layer-height=100#a"),
 		becomes(inFrame, "dark <b>Idols</b> 1 <i>Ida</i> 30 votes | 2 i2 20 votes 10 to next"),
 		becomes(`page.text('#shown-width') + ' ' + page.text('#shown-height') + ' ' + page.text('#address-note')`,
-			"480 100 Read. Everything below is as this address says."),
+			"480 100 Options set from this address."),
 		script(`document.querySelector('#address').blur()`),
 		becomes(builtAddress, at+"?mode=me&me=i2&avatars=off&sound=on"),
 		becomes(`document.querySelector('#drag').href`,
 			at+"?mode=me&me=i2&avatars=off&sound=on&layer-width=480&layer-height=100&layer-name=%3Cb%3EIdols%3C%2Fb%3E"),
+		// What is typed is read at its end, and what the mode has no use for is left out.
+		script(`(field => {
+			field.focus();
+			field.value = '/overlay/idols?mode=compact&top=3&avatars=off&goal=5&event=bouquet'.replace(/^/, location.origin);
+			field.dispatchEvent(new InputEvent('input', {bubbles: true, inputType: 'insertText'}));
+		})(document.querySelector('#address'))`),
+		becomes(`document.querySelector('#options').elements.mode.value`, "me"),
+		script(`document.querySelector('#address').dispatchEvent(new Event('change'))`),
+		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?mode=compact&top=3"),
+		choose("mode", "list"), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
 		// What is none changes nothing.
 		paste("javascript:alert(1)//overlay/"), becomes(`page.text('#address-note')`, "This is no address of an overlay."),
-		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?mode=me&me=i2&avatars=off&sound=on"),
+		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
 		// That of another board leads to its builder.
 		paste(at+"/../fans-of:i1?mode=compact&title=%22%3E%3Cscript%3E"),
 		becomes(builtAddress, "http://"+p.Addr+"/overlay/fans-of:i1?mode=compact&title=%22%3E%3Cscript%3E"),
@@ -117,13 +127,18 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 // A mode that is about one member says that it needs one, and a goal that it needs levels. Amounts and levels that are wrong stay out.
 func TestBuilderSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	p := launchIdols(t)
+	p := launchBouquets(t)
 	send(p, "i1", "f1", 30)
 	at := "http://" + p.Addr + "/overlay/idols"
 	ctx := window(t, 390, 844)
 	do(t, ctx, visit(p, "/boards/idols/overlay?mode=goal"),
 		becomes(`page.text('#me-needed') + ' ' + page.text('#goal-needed')`,
-			"Say who this is about. Name the levels of the goal in the address with &goal=500,1000"),
+			"Name in “Follows” who this is about. Give the levels in “Goal”, such as 500,1000."),
+		becomes(framed+`.querySelector('#hint').textContent`,
+			"Name in “Follows” who this is about.\nGive the levels in “Goal”, such as 500,1000."),
+		// The name of a member stands for its id, and one that nobody has is not followed in silence.
+		choose("me", "<i>Ida</i>"), becomes(builtAddress, at+"?mode=goal&me=i1"),
+		choose("me", "Ida"), becomes(`page.text('#me-needed')`, "No member has the id or the name “Ida”."),
 		choose("me", "i1", "goal", "40,x", "gifts", "-5", "pace", "1e9"), becomes(builtAddress, at+"?mode=goal&me=i1"),
 		choose("goal", "40,100", "gifts", "10", "pace", "0"), becomes(builtAddress, at+"?mode=goal&me=i1&pace=0&gifts=10&goal=40,100"),
 		becomes(`page.text('#me-needed') + page.text('#goal-needed')`, ""),
@@ -158,13 +173,34 @@ func TestOverlayStandsInItsPlace(t *testing.T) {
 	}
 	require.InDelta(t, sizes["100"]/2, sizes["50"], 3)
 	require.InDelta(t, sizes["100"]*2, sizes["200"], 3)
+	// As it comes, it leaves most of the picture to the game, and on a larger one it has the same share.
+	var shares []float64
+	for _, size := range [][2]int64{{1920, 1080}, {2560, 1440}} {
+		do(t, ctx, chromedp.EmulateViewport(size[0], size[1]), overlay(p, "stars", ""), isLive)
+		shares = append(shares, value[float64](t, ctx, `page.box('#frame').height / innerHeight`))
+	}
+	require.InDelta(t, 0.3, shares[0], 0.04)
+	require.InDelta(t, shares[0], shares[1], 0.02)
+}
+
+// The builder's own language is not that of its overlay, and an address keeps both.
+func TestBuilderKnowsTwoLanguages(t *testing.T) {
+	t.Parallel()
+	p := launchBouquets(t)
+	ctx := window(t, 1280, 900)
+	at := "http://" + p.Addr + "/overlay/idols"
+	const languages = `document.documentElement.lang + ' ' + document.querySelector('#options').elements.lang.value`
+	do(t, ctx, visit(p, "/boards/idols/overlay?lang=zh"), becomes(languages, "zh-Hans "), becomes(builtAddress, at),
+		choose("lang", "en"), becomes(builtAddress, at+"?lang=en"),
+		holds(`location.search.includes('lang=zh') && location.search.includes('layer-lang=en')`), chromedp.Reload(),
+		becomes(languages, "zh-Hans en"), becomes(builtAddress, at+"?lang=en"))
 }
 
 // The title and the time that is left stand above the rows, and a title of the address in the place of the board's. Nothing
 // moves when the script starts.
 func TestOverlayHasATitle(t *testing.T) {
 	t.Parallel()
-	p := launchIdols(t)
+	p := launchBouquets(t)
 	send(p, "i1", "f1", 30)
 	ctx := window(t, 1280, 900)
 	const (
@@ -182,7 +218,8 @@ func TestOverlayHasATitle(t *testing.T) {
 	}{
 		{"", 400, 300, "<b>Idols</b> | ends in …"}, {"title=Tonight", 400, 300, "Tonight | ends in …"}, {"ends=off", 400, 300, "<b>Idols</b>"},
 		{"title=", 400, 300, "ends in …"}, {"title=&ends=off", 400, 300, ""}, {"", 400, 100, ""},
-		{"mode=compact", 1000, 60, "ends in …"}, {"mode=compact&ends=off", 400, 60, "<b>Idols</b>"}, {"mode=compact", 400, 60, ""},
+		{"mode=compact", 1000, 60, "<b>Idols</b>"},
+		{"mode=compact", 1280, 60, "<b>Idols</b> | ends in …"}, {"mode=compact&title=", 1000, 60, "ends in …"}, {"mode=compact&ends=off", 400, 60, "<b>Idols</b>"}, {"mode=compact", 400, 60, ""},
 		{"mode=me&me=i1", 480, 100, "<b>Idols</b> | ends in …"},
 	} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "idols", c.query), isLive,
@@ -200,7 +237,7 @@ func TestOverlayHasATitle(t *testing.T) {
 // another board, is none.
 func TestOverlayAlertsOfGifts(t *testing.T) {
 	t.Parallel()
-	p := launchIdols(t)
+	p := launchBouquets(t)
 	ctx := window(t, 1280, 720)
 	const (
 		alert = `(a => a.checkVisibility() ? page.words(a) : 'none')(document.querySelector('#alert'))`
@@ -225,13 +262,33 @@ func TestOverlayAlertsOfGifts(t *testing.T) {
 	}
 	do(t, ctx, overlay(p, "idols", "gifts=50&event=nothing"), isLive,
 		becomes(`document.querySelector('#hint').textContent`, "No event “nothing” gives this board gifts."))
+	// One fault, however often the page looks, until there is such an event.
+	const hint = `document.querySelector('#hint').textContent`
+	const look = `dispatchEvent(new Event('online'))`
+	p.Answers(201, "PUT", "/v1/boards/lonely", `{}`)
+	do(t, ctx, overlay(p, "lonely", "gifts=50"), becomes(hint, "No event gives this board gifts."), script(look+`;`+look),
+		holds(`performance.getEntriesByType('resource').filter(({name}) => name.endsWith('/v1/events')).length >= 3`),
+		becomes(hint, "No event gives this board gifts."))
+	p.Answers(201, "PUT", "/v1/events/wave", `{"updates":[{"board":"lonely","member":"{who}","score":"{count}"}]}`)
+	do(t, ctx, script(look), becomes(hint, ""))
+}
+
+// The wrong parameters stand over a game for some seconds, and no longer.
+func TestOverlayTakesItsFaultsAway(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 2)
+	ctx := window(t, 640, 360)
+	do(t, ctx, beforeScripts(`var ends = [];
+		globalThis.setTimeout = (real => (run, ms, ...more) => ms === 2e4 ? ends.push(run) : real(run, ms, ...more))(setTimeout)`),
+		overlay(p, "stars", "theme=blue"), isLive, holds(`document.querySelector('#hint').textContent !== ''`),
+		script(`ends.forEach((end) => end())`), becomes(`document.querySelector('#hint').textContent`, ""))
 }
 
 // A list says how far a row is behind and who leads now, where there is room for it, and who comes close to the next place, in
 // place of the title.
 func TestOverlayTellsOfBattles(t *testing.T) {
 	t.Parallel()
-	p := launchIdols(t)
+	p := launchBouquets(t)
 	send(p, "i1", "f1", 30)
 	send(p, "i2", "f1", 20)
 	ctx := window(t, 1280, 720)
@@ -247,6 +304,11 @@ func TestOverlayTellsOfBattles(t *testing.T) {
 			document.addEventListener('new-leader', () => leads++)`))
 	send(p, "i1", "f1", 20)
 	do(t, ctx, holds(`leads === 1`), becomes(alert, "none"))
+	// The goal of one member has no crown for another.
+	do(t, ctx, overlay(p, "idols", "pace=0&mode=goal&me=i1&goal=900"), isLive, script(`var crowns = [];
+		document.addEventListener('new-leader', ({detail}) => crowns.push(detail.entry.member + page.box('#celebration').height))`))
+	send(p, "i2", "f1", 50)
+	do(t, ctx, becomes(`crowns.join()`, "i20"))
 }
 
 // The overlay plays a tone for a new leader where the page may play without a touch, as in OBS, and none unless it is asked to.

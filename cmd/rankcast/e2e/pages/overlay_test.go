@@ -303,13 +303,13 @@ func TestOverlayCutsNoName(t *testing.T) {
 		want                string
 	}{
 		{"Nova Prime", "", "", 400, 300, "name, 16 to next, to the edge"},
-		{"Nova Prime", "", "", 800, 600, "name, 16 to next, to the edge"},
+		{"Nova Prime", "", "scale=130", 800, 600, "name, 16 to next, to the edge"},
 		{"Nova Prime", "", "mode=me", 480, 100, "name, 16 to next, to the edge"},
 		{"Nova Prime", "", "mode=me", 300, 100, "name, alone, to the edge"},
 		{"Nova Prime of the", "", "", 400, 300, "name, alone, to the edge"},
-		{"Nova Prime of the", avatar, "", 800, 600, "name, 16 to next, to the edge"},
+		{"Nova Prime of the", avatar, "scale=130", 800, 600, "name, 16 to next, to the edge"},
 		{"Nova Prime of the Northern Lights over Lapland", "", "", 400, 300, "cut, alone, to the edge"},
-		{"Nova Prime of the Northern Lights over Lapland", avatar, "", 800, 600, "cut, alone, to the edge"},
+		{"Nova Prime of the Northern Lights over Lapland", avatar, "scale=130", 800, 600, "cut, alone, to the edge"},
 	} {
 		profile := p.Request("PUT", "/v1/members/member/nova", fmt.Sprintf(`{"name":%q%s}`, c.name, c.avatar))
 		require.Equal(t, 2, profile.Status/100, profile.Body)
