@@ -11,7 +11,7 @@ import { claimsOf } from '../../kit/claims.js';
 import { clickedLink, ROOT } from './links.js';
 
 /** The pages that take a token. */
-const PAGES = /^(stars|show\/[^/]+(\/[^/]+)?|(boards|overlay|docs)\/[^/]+|boards\/[^/]+\/(story|overlay)|members\/[^/]+\/[^/]+)?$/;
+const PAGES = /^(stars|show\/[^/]+(\/[^/]+)?|tv(\/[^/]+)?|(boards|overlay|docs)\/[^/]+|boards\/[^/]+\/(story|overlay)|members\/[^/]+\/[^/]+)?$/;
 
 /** A viewer's token or a key; '': none. */
 export const token = tokenOf(location.hash);
@@ -62,19 +62,24 @@ function removeToken() {
   history.replaceState(history.state, '', url);
 }
 
+/**
+ * @param {URL | string} address
+ * @returns {URL} the address, with the token if it is that of a page of this server which takes one
+ */
+export function withToken(address) {
+  const url = new URL(address);
+  const isOwn = url.origin === ROOT.origin && url.pathname.startsWith(ROOT.pathname);
+  if (token && isOwn && !url.hash && PAGES.test(url.pathname.slice(ROOT.pathname.length)))
+    url.hash = new URLSearchParams({ token }).toString();
+  return url;
+}
+
 /** @param {MouseEvent} event */
 function passToken(event) {
   const link = clickedLink(event);
   if (!link || event.defaultPrevented || link.target || link.hasAttribute('download')) return;
-  const url = new URL(link.href);
-  if (
-    url.origin !== ROOT.origin ||
-    url.hash ||
-    !url.pathname.startsWith(ROOT.pathname) ||
-    !PAGES.test(url.pathname.slice(ROOT.pathname.length))
-  )
-    return;
+  const url = withToken(link.href);
+  if (url.href === link.href) return;
   event.preventDefault();
-  url.hash = new URLSearchParams({ token }).toString();
   location.assign(url);
 }

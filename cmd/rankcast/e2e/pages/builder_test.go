@@ -328,3 +328,20 @@ func TestOverlayPlaysATone(t *testing.T) {
 		do(t, ctx, holds(`leads === 1`), becomes(`String(tones > 0)`, fmt.Sprint(sound == "on")))
 	}
 }
+
+// The builder passes the token on to the overlay that it shows, and to the builder of another board, and puts it into no address.
+func TestBuilderPassesItsTokenOn(t *testing.T) {
+	t.Parallel()
+	p := launchViewerStars(t)
+	d := startDoorman(t, p)
+	ctx := window(t, 1280, 900)
+	do(t, ctx, chromedp.Navigate(d.URL+"/boards/stars/overlay?lang=en#token="+tokenFor("u1", "gift")),
+		holds(`document.querySelector('#options[data-ready]') !== null`),
+		becomes(`document.querySelector('#picture iframe')?.contentDocument?.querySelector('live-leaderboard')?.dataset.state`, "live"),
+		script(`(select => {
+			select.append(new Option('fans:s17', 'fans:s17', true, true));
+			select.dispatchEvent(new Event('change', {bubbles: true}));
+		})(document.querySelector('#board-choice'))`),
+		holds(`location.pathname === '/boards/fans:s17/overlay' && document.querySelector('#token-note:not([hidden])') !== null
+			&& location.hash === ''`))
+}
