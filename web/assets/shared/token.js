@@ -11,7 +11,7 @@ import { claimsOf } from '../../kit/claims.js';
 import { clickedLink, ROOT } from './links.js';
 
 /** The pages that take a token. */
-const PAGES = /^(stars|show\/[^/]+(\/[^/]+)?|tv(\/[^/]+)?|(boards|overlay|docs)\/[^/]+|boards\/[^/]+\/(story|overlay)|members\/[^/]+\/[^/]+)?$/;
+const PAGES = /^(stars|tv|show\/[^/]+(\/[^/]+)?|(boards|overlay|docs|tv)\/[^/]+|boards\/[^/]+\/(story|overlay)|members\/[^/]+\/[^/]+)?$/;
 
 /** A viewer's token or a key; '': none. */
 export const token = tokenOf(location.hash);

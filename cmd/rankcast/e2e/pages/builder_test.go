@@ -219,7 +219,8 @@ func TestOverlayHasATitle(t *testing.T) {
 		{"", 400, 300, "<b>Idols</b> | ends in …"}, {"title=Tonight", 400, 300, "Tonight | ends in …"}, {"ends=off", 400, 300, "<b>Idols</b>"},
 		{"title=", 400, 300, "ends in …"}, {"title=&ends=off", 400, 300, ""}, {"", 400, 100, ""},
 		{"mode=compact", 1000, 60, "<b>Idols</b>"},
-		{"mode=compact", 1280, 60, "<b>Idols</b> | ends in …"}, {"mode=compact&title=", 1000, 60, "ends in …"}, {"mode=compact&ends=off", 400, 60, "<b>Idols</b>"}, {"mode=compact", 400, 60, ""},
+		{"mode=compact", 1280, 60, "<b>Idols</b> | ends in …"}, {"mode=compact&title=", 1000, 60, "ends in …"},
+		{"mode=compact&ends=off", 400, 60, "<b>Idols</b>"}, {"mode=compact", 400, 60, ""},
 		{"mode=me&me=i1", 480, 100, "<b>Idols</b> | ends in …"},
 	} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "idols", c.query), isLive,
