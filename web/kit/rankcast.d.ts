@@ -385,7 +385,10 @@ export interface RankChange {
 
 /** Detail of `rank-up`: the followed member has risen. */
 export interface RankUp extends RankChange {
-  /** The entries that the member passed in this step, in order, if the list and the neighbours have all of them; else their number. */
+  /**
+   * The entries that the member passed in this step, in order, if the list and the neighbours show all of them. Else the number of places
+   * that it has gained, `before - rank`: members that left the board count in it, and one that came in between does not.
+   */
   readonly passed: readonly Entry[] | number;
 }
 

@@ -470,7 +470,8 @@ export class LiveLeaderboard extends HTMLElement {
       before && (top.some(({ member }, i) => before.top[i]?.member !== member) || (known && ownBefore && known.rank !== ownBefore.rank));
     if (moved || this.#show || this.hasAttribute('moments')) {
       const [aroundBefore, around] = [this.#renderedAround, this.#own?.around];
-      const change = { before: before?.top, top, ownBefore, own: known, aroundBefore, around, moved: this.#list.moved };
+      const isWhole = top.length === snapshot.total;
+      const change = { before: before?.top, top, isWhole, ownBefore, own: known, aroundBefore, around, moved: this.#list.moved };
       this.#withShow((show) => show.update(change));
     }
     if (!known) return;

@@ -12,12 +12,13 @@
  * The present state. me: the followed member, or ''; hold: how long a result stays, ms
  * @typedef {() => { connection: Connection | null, formats: Formats, me: string, hold: number }} Now
  *
- * A render of the list. before: the list of before, if it is one of the same board and period; own: the followed member; null: none,
- * or its rank is not known now; aroundBefore, around: its neighbours, which may be older than its rank; moved: the rows in view that
- * have another place, with their ranks before
+ * A render of the list. before: the list of before, if it is one of the same board and period; isWhole: the list has all members;
+ * own: the followed member; null: none, or its rank is not known now; aroundBefore, around: its neighbours, which may be older than its
+ * rank; moved: the rows in view that have another place, with their ranks before
  * @typedef {object} Change
  * @property {readonly Entry[] | undefined} before
  * @property {readonly Entry[]} top
+ * @property {boolean} [isWhole] a file of before does not say it
  * @property {Item | null} ownBefore
  * @property {Item | null} own
  * @property {readonly Entry[] | undefined} aroundBefore
@@ -83,7 +84,7 @@ export class Show {
   }
 
   /** @param {Change} change */
-  update({ before, top, ownBefore, own, aroundBefore, around, moved }) {
+  update({ before, top, isWhole = false, ownBefore, own, aroundBefore, around, moved }) {
     const { formats } = this.#now();
     this.#reveal?.mark();
     // A step of a reveal says itself what happens.
@@ -92,7 +93,10 @@ export class Show {
     if (!before) return;
     if (tells) this.#moves.mark(moved);
     this.#dispatchChanges(before, top);
-    if (own && ownBefore) this.#dispatchOwn(ownBefore.rank, own, [before, ofRank(aroundBefore, ownBefore)], [top, ofRank(around, own)]);
+    if (own && ownBefore) {
+      const [listsBefore, lists] = [[before, ofRank(aroundBefore, ownBefore)], [top, ofRank(around, own)]];
+      this.#dispatchOwn(ownBefore.rank, own, listsBefore, lists, isWhole);
+    }
     if (tells) this.#moments.update(before, top, formats.gap);
   }
 
@@ -166,11 +170,12 @@ export class Show {
    * @param {Item} own
    * @param {readonly (readonly Entry[])[]} listsBefore the list, and the neighbours as far as they are known
    * @param {readonly (readonly Entry[])[]} lists the same of now
+   * @param {boolean} isWhole the list of now has all members
    */
-  #dispatchOwn(before, { member, rank }, listsBefore, lists) {
+  #dispatchOwn(before, { member, rank }, listsBefore, lists, isWhole) {
     if (rank === null || before === null || rank === before) return;
     if (rank < before) {
-      this.#dispatch('rank-up', { member, rank, before, passed: passedOf(before, rank, listsBefore, lists) });
+      this.#dispatch('rank-up', { member, rank, before, passed: passedOf(before, rank, listsBefore, lists, isWhole) });
       return;
     }
     // The member just above; null: not known.
@@ -295,14 +300,17 @@ function ofRank(around, { member, rank }) {
  * @param {number} rank
  * @param {readonly (readonly Entry[])[]} listsBefore
  * @param {readonly (readonly Entry[])[]} lists
- * @returns {readonly Entry[] | number} the entries that were above the member and are below it now, if the lists have all of them; else
- * their number
+ * @param {boolean} isWhole a member that the lists do not have is gone
+ * @returns {readonly Entry[] | number} the entries that were above the member and are below it now. Else the places that it has gained,
+ * where the lists leave open who else was passed: they lost sight of one that was above, or knew too few of those
  */
-function passedOf(before, rank, listsBefore, lists) {
-  const above = new Set(listsBefore.flat().map((entry) => entry.rank < before && entry.member));
-  const passed = new Map(lists.flat().map((entry) => [entry.member, entry]));
-  for (const [member, entry] of passed) if (entry.rank <= rank || !above.has(member)) passed.delete(member);
-  return passed.size < before - rank ? before - rank : [...passed.values()].sort((a, b) => a.rank - b.rank);
+function passedOf(before, rank, listsBefore, lists, isWhole) {
+  const above = new Set(listsBefore.flat().flatMap((entry) => (entry.rank < before ? [entry.member] : [])));
+  const now = new Map(lists.flat().map((entry) => [entry.member, entry]));
+  const passed = [...now.values()].filter((entry) => entry.rank > rank && above.has(entry.member)).sort((a, b) => a.rank - b.rank);
+  const gained = before - rank;
+  const hasAll = above.size === before - 1 || passed.length >= gained;
+  return hasAll && (isWhole || [...above].every((member) => now.has(member))) ? passed : gained;
 }
 
 /**

@@ -187,7 +187,7 @@ test('ElementTellsMoments', async () => {
 	await becomes(() => line() + moments, '');
 });
 
-// A rise tells whom the member passed if the list or its neighbours have all of them, and else how many.
+// A rise tells whom the member passed if the list or its neighbours have all of them, and else how many places it has gained.
 test('RiseTellsWhoWasPassed', async () => {
 	await openBoard({me: 'u', top: 4});
 	const passed = [];
@@ -229,4 +229,20 @@ test('RiseTellsWhoWasPassed', async () => {
 	await becomes(() => told.splice(0).at(-1), 'overtaken u 1 4 c');
 	say(rows(10, 'abuz'));
 	await tells('1');
+	// Nobody was passed: the leader is gone, which a list of all members shows, and another list leaves open.
+	say(rows(11, 'abu'));
+	await becomes(() => text().includes('3 u'), true);
+	say(rows(12, 'bu'));
+	await tells('1');
+	say({...rows(13, 'bxu'), total: 3});
+	await becomes(() => told.splice(0).at(-1), 'overtaken u 2 3 x');
+	say({...rows(14, 'xu'), total: 2});
+	await tells('');
+	say({...rows(15, 'xau'), total: 3});
+	await becomes(() => told.splice(0).at(-1), 'overtaken u 2 3 a');
+	// Two that were above change places with the member, and one that was below with them: the list has more than it has gained.
+	say(rows(16, 'xauz'));
+	await becomes(() => text().includes('4 z'), true);
+	say(rows(17, 'zuxa'));
+	await tells('3x70 4a60');
 });
