@@ -62,6 +62,7 @@ export const words = {
   all_revealed: 'All is revealed',
   wins: '{name} wins with {score}',
   goal_left: '{score} to go',
+  goal_level: 'level {n} of {count}',
   goal_reached: 'Goal reached',
   goal_told: '{name} has reached the goal of {score}.',
 };

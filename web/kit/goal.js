@@ -18,8 +18,6 @@ import { phrase } from './shared.js';
 
 export { share } from './shared.js';
 
-/** More levels than these have their numbers where there is room: see goal.css. */
-const MANY_LEVELS = 4;
 /** How long a level that was reached is celebrated, before the bar begins anew for the next one. */
 const REACHED_MS = 6_000;
 const SPARKS = 36;
@@ -35,8 +33,10 @@ export class Goal {
   #text = part('b', 'goal-text');
   #fill = part('div', 'goal-fill');
   #bar = part('div', 'goal-bar', this.#fill);
-  #marks = part('div', 'goal-levels');
-  /** The attribute, as last read. @type {string | null} */
+  /** The two ends of the bar, and which of the levels it leads to. */
+  #ends = [part('span', 'goal-level'), part('span', 'goal-level'), part('span', 'goal-level')];
+  #scale = part('div', 'goal-levels', ...this.#ends);
+  /** The attribute, as last read; null: there is none, or no member to follow. @type {string | null} */
   #attribute = null;
   /** @type {readonly number[]} */
   #levels = [];
@@ -60,14 +60,14 @@ export class Goal {
     this.#element = element;
     this.#goal = goal;
     this.#bar.role = 'progressbar';
-    goal.append(this.#title, this.#text, this.#bar, this.#marks);
+    goal.append(this.#title, this.#text, this.#bar, this.#scale);
     // After the sheet of the element, and before those of a page of this server.
     /** @type {ShadowRoot} */ (element.shadowRoot).adoptedStyleSheets.splice(1, 0, sheet);
   }
 
   /** @param {Standing} standing */
   update(standing) {
-    const attribute = this.#element.getAttribute('goal') ?? '';
+    const attribute = this.#element.getAttribute('me') ? this.#element.getAttribute('goal') : null;
     if (attribute !== this.#attribute) this.#read(attribute);
     const { snapshot, own, isLive, formats } = standing;
     const { order, columns } = snapshot?.info ?? {};
@@ -80,16 +80,18 @@ export class Goal {
     this.#render();
   }
 
-  /** @param {string} attribute */
+  /** @param {string | null} attribute */
   #read(attribute) {
     this.#attribute = attribute;
-    this.#levels = goalsOf(attribute);
+    this.#levels = attribute === null ? [] : goalsOf(attribute);
+    // What comes in place of it, or comes back, counts from its first standing on.
+    this.#of = '';
     this.#end();
-    if (!this.#levels.length) console.warn(`goal="${attribute}": 1 to 10 integers are expected, from 1, each above the last one`);
-    this.#marks.replaceChildren(...this.#levels.map(() => part('span', 'goal-level')));
-    // One level is the end of the bar.
-    this.#marks.hidden = this.#levels.length < 2;
-    setAttribute(this.#marks, 'data-many', this.#levels.length > MANY_LEVELS && '');
+    if (attribute !== null && !this.#levels.length) {
+      console.warn(`goal="${attribute}": 1 to 10 integers are expected, from 1, each above the last one`);
+    }
+    // The text says all about a single level.
+    this.#scale.hidden = this.#levels.length < 2;
   }
 
   /** @param {number} score */
@@ -106,7 +108,7 @@ export class Goal {
    */
   #count({ board, period, epoch }, { member, name, score }, { exact }) {
     const reached = this.#levelsAt(score ?? 0);
-    const of = JSON.stringify([board, period, member, this.#attribute]);
+    const of = JSON.stringify([board, period, member]);
     const isSame = of === this.#of && (!this.#epoch || epoch === this.#epoch);
     this.#of = of;
     this.#epoch = epoch;
@@ -152,7 +154,7 @@ export class Goal {
     const score = own.score ?? 0;
     const at = this.#levelsAt(score);
     // A level that is celebrated is the end of the bar until then, whatever comes after it.
-    const shown = Math.max(this.#celebrated - 1, Math.min(at, this.#levels.length - 1));
+    const shown = this.#celebrated ? this.#celebrated - 1 : Math.min(at, this.#levels.length - 1);
     const [from, to] = [this.#levels[shown - 1] ?? 0, this.#levels[shown]];
     const isReached = this.#celebrated > 0 || score >= to;
     const share = isReached ? 1 : Math.max(0, score - from) / (to - from);
@@ -166,12 +168,9 @@ export class Goal {
     setAttribute(this.#bar, 'aria-label', own.name || own.member);
     setAttribute(this.#bar, 'aria-valuenow', String(Math.floor(share * 100)));
     setAttribute(this.#bar, 'aria-valuetext', this.#text.textContent ?? '');
-    this.#levels.forEach((level, i) => {
-      const mark = this.#marks.children[i];
-      setText(mark, gap(level));
-      setAttribute(mark, 'data-reached', (i < at || i < this.#celebrated) && '');
-      setAttribute(mark, 'data-next', i === shown && '');
-    });
+    if (this.#scale.hidden) return;
+    const step = phrase('goal_level', { n: shown + 1, count: this.#levels.length });
+    [gap(from), step, gap(to)].forEach((text, i) => setText(this.#ends[i], text));
   }
 }
 

@@ -481,8 +481,8 @@ export class LiveLeaderboard extends HTMLElement {
 
   /** @param {Item | null} own */
   #renderGoal(own) {
-    if (!this.#me || !this.hasAttribute('goal')) return;
     if (this.#goal) return this.#goal.update({ snapshot: this.#snapshot, own, isLive: this.#state === 'live', formats: this.#formats });
+    if (!this.#me || !this.hasAttribute('goal')) return;
     loadGoal().then(
       ({ Goal }) => {
         this.#goal ??= new Goal(this, this.#goalPart);

@@ -306,7 +306,9 @@ function render() {
   storyLink.href = pageURL(`boards/${encodeSegment(board)}/story`, { me }).href;
   setAttribute(leaderboard, 'top', String(moreRows.top(Number(top))));
   setAttribute(leaderboard, 'around', AROUND);
-  setAttribute(leaderboard, 'goal', goal || undefined);
+  // Until the definitions have come, the server knows whether the board can have goals.
+  const hasGoals = definition ? definition.order !== 'asc' && !definition.columns : leaderboard.hasAttribute('goal');
+  setAttribute(leaderboard, 'goal', (hasGoals && goal) || undefined);
   setAttribute(leaderboard, 'me', problem ? '' : me);
   setAttribute(leaderboard, 'board', isBoard && requested ? board : '');
   boardDetails.show(isBoard ? board : '', me);

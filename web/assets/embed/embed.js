@@ -46,6 +46,7 @@ styleRows(board);
 setToken([board]);
 board.setAttribute('top', String(shownTop));
 setAttribute(board, 'me', options.textOf('me') || undefined);
-setAttribute(board, 'goal', options.goalOf('goal') || undefined);
+const goal = options.goalOf('goal');
+if (!isFirst) setAttribute(board, 'goal', goal || undefined); // the server knows which boards have none
 setText(byId('hint', HTMLElement), options.faults.join('\n'));
 startBoard(board, name);

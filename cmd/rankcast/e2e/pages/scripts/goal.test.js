@@ -63,6 +63,49 @@ test('GoalsAreToldOnce', async () => {
 	await tells('v 8000 8000 ');
 });
 
+// The bar leads from the level before to the next one, and names both. One level needs no such names.
+test('GoalsNameTheEndsOfTheBar', async () => {
+	const levels = () => [...part('goal-levels').children].map(level => level.textContent).join();
+	const names = want => becomes(() => part('goal-levels').checkVisibility() && levels(), want);
+	await openGoal();
+	stopClock();
+	say(standing(1, 100, {info: {kind: 'star', display: {decimals: 1}, period: null}}));
+	await names('0.0,level 1 of 3,50.0');
+	say(standing(2, 1100));
+	await names('50.0,level 2 of 3,100.0');
+	pass(6000);
+	await names('100.0,level 3 of 3,500.0');
+	say(standing(3, 9000));
+	await names('100.0,level 3 of 3,500.0');
+	board.setAttribute('goal', '10000');
+	await names(false);
+});
+
+// Goals that go, and a member that is followed no more, leave nothing behind.
+test('GoalsThatComeBackCountFromThere', async () => {
+	await openGoal({calm: ''});
+	say(standing(1, 400));
+	await shows('u: 100 to go 0.8');
+	say(standing(2, 500));
+	await tells('u 500 500 1000');
+	for (const [attribute, value, seq, score] of [
+		['goal', '500,1000,5000', 3, 1100],
+		['me', 'u', 5, 5100],
+	]) {
+		board.removeAttribute(attribute);
+		await shows(false);
+		await becomes(() => part('goal').hasAttribute('data-celebrates'), false);
+		say(standing(seq, score));
+		await page.drawn();
+		board.setAttribute(attribute, value);
+		if (attribute === 'me') await becomes(() => sockets.at(-1).sent.at(-1).me, 'u');
+		say(standing(seq + 1, score + 1));
+		await becomes(() => text().includes((score + 1).toLocaleString()), true);
+		await becomes(() => part('goal').checkVisibility(), true);
+		await tellsNothing();
+	}
+});
+
 // Several levels at once are one event, also for a member below the list, and one that had no score.
 test('GoalsOfAMemberBelowTheList', async () => {
 	await openGoal({top: 1});
