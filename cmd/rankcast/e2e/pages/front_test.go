@@ -93,6 +93,7 @@ func TestFamilyHasCards(t *testing.T) {
 	ctx := window(t, 1280, 900)
 	do(t, ctx,
 		visit(p, "/"), becomes(cardNames, "Fans of …"), becomes(textOf(".card-faces li"), "MMia Torres"),
+		becomes(textOf(".card-total"), "53 boards, one for each star"),
 		script(`var stays = true; document.querySelector('.card-faces a').click()`), becomes(textOf("#name"), "Fans of Mia Torres"),
 		script(`document.querySelector('#boards a').click()`), becomes(textOf("#name"), "Fans of …"),
 		becomes(cards, "50 true"), becomes(textOf("#instances-note"), "50 of 53 boards"),
@@ -154,6 +155,35 @@ func TestPeriodsAreNamedForPeople(t *testing.T) {
 		visit(p, "/"),
 		becomes(`page.all('.card-period').map(period => period.textContent).sort().join()`, "This week,Today"),
 	)
+}
+
+// On a phone, the head is one line, however long the title of a show.
+func TestHeadIsOneLineOnPhones(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {stars: {kind: star}, "fans:{star}": {kind: user}}
+events:
+  gift:
+    show: {title: A night of flowers for all the stars of this year, board: stars, fans: "fans:{star}"}
+    updates: [{board: stars, member: "{star}", score: "{n}"}, {board: "fans:{star}", member: "{user}", score: "{n}"}]`)
+	ctx := window(t, 390, 844)
+	for _, path := range []string{"/?lang=en", "/boards/stars?lang=en", "/?lang=zh"} {
+		for _, width := range []int64{300, 390, 470} {
+			do(t, ctx, visit(p, path), resize(width, 844), becomes(`document.querySelector('.show-link').checkVisibility() + ' ' +
+				document.documentElement.scrollWidth + ' ' + (page.box('.masthead').height < 64)`, fmt.Sprintf("true %d true", width)))
+		}
+	}
+}
+
+// On a phone, a long moment is whole, in two lines, and nothing moves.
+func TestLongMomentIsWholeOnPhones(t *testing.T) {
+	t.Parallel()
+	p := e2etest.LaunchBoards(t, `boards: {stars: {kind: star}}`)
+	p.Post("stars", e2etest.Scores("ann", 40, "bob", 30))
+	ctx := window(t, 390, 844)
+	do(t, ctx, visit(p, "/boards/stars?lang=en"), isLive, script(`var place = page.placesOfRows(), moment = page.part('moment');
+			moment.textContent = 'Zoë Marchetti-Fontaine passed Alessandra Okafor-Lindqvist for No. 12'`),
+		becomes(`String(moment.offsetHeight > 0 && moment.scrollHeight <= moment.offsetHeight
+			&& moment.scrollWidth <= moment.offsetWidth && place === page.placesOfRows())`, "true"))
 }
 
 // A wall screen is filled by the cards of a few boards.
