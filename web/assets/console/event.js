@@ -52,7 +52,7 @@ function definitionPanel(definition, whole) {
     ['Sender', sender ? `the field ${sender}` : 'none: no viewer with a token may send it'],
     ['Ids hold for', `${ids} at least`],
     ...Object.entries(fields).map(([name, rule]) => [`Field ${name}`, ruleText(rule)]),
-    ...(show ? [['Page shows', Object.values(show).join(', ')]] : []),
+    ...(show ? [['Page shows', [show.board, show.fans, show.recent].filter(Boolean).join(', ')]] : []),
   ]) facts.append(fact(term, text));
   const add = button('Add a total …', async () => {
     if (await addTotal(definition)) dispatchEvent(new Event('hashchange')); // the view begins anew
@@ -62,9 +62,10 @@ function definitionPanel(definition, whole) {
 }
 
 /** @param {any} rule of a field */
-function ruleText({ min, max, kind }) {
+function ruleText({ min, max, kind, choices }) {
   if (kind !== undefined) return `a member with a profile of the kind ${kind}`;
-  return [...(min !== undefined ? [`from ${count(min)}`] : []), ...(max !== undefined ? [`to ${count(max)}`] : [])].join(' ');
+  const bounds = [...(min !== undefined ? [`from ${count(min)}`] : []), ...(max !== undefined ? [`to ${count(max)}`] : [])].join(' ');
+  return [...(bounds ? [bounds] : []), ...(choices ? [`pages offer ${choices.map(count).join(', ')}`] : [])].join('; ');
 }
 
 /** @param {any} update whose numbers stand as they are written */

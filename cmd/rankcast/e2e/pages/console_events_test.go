@@ -16,7 +16,8 @@ const hostile = `<img src=x onerror=alert(1)>אב/?#%` + "x_x_x_x_x_x_x_x_x_x_x_
 // cheerEvent is an event whose fields have rules and stand in data, and 120 others.
 func cheerEvent() string {
 	var b strings.Builder
-	b.WriteString("  cheer: {sender: user, fields: {n: {min: 1, max: 9}, star: {kind: star}}, updates: [" +
+	b.WriteString("  cheer: {sender: user, fields: {n: {min: 1, max: 9, choices: [1, 9]}, star: {kind: star}}, " +
+		"show: {board: stars, title: {en: Cheers}}, updates: [" +
 		"{board: stars, member: '{star}', score: '{n}', data: {by: '{user}', note: '{note}'}}," +
 		"{board: 'fans:{star}', member: '{user}', score: '{n}', if: exists}]}\n")
 	for i := range 120 {
@@ -53,7 +54,8 @@ func TestConsoleEvents(t *testing.T) {
 		script(`document.querySelector('.paged tbody a').click()`),
 		becomes(textOf(".view h1"), "cheer"),
 		becomes(`document.title`, "cheer · Rankcast console"),
-		becomes(`page.texts('.facts dd')`, "the field user | 10m at least | from 1 to 9 | a member with a profile of the kind star"),
+		becomes(`page.texts('.facts dd')`, 
+			"the field user | 10m at least | from 1 to 9; pages offer 1, 9 | a member with a profile of the kind star | stars"),
 		becomes(textOf(".feed-state .badge"), "live"),
 
 		// The form says where the event will count; what the server refuses stands at its field.
