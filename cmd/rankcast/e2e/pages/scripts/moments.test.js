@@ -195,7 +195,7 @@ test('RiseTellsWhoWasPassed', async () => {
 		passed.push(
 			typeof detail.passed === 'number'
 				? String(detail.passed)
-				: detail.passed.map(({rank, member, score}) => rank + member + score).join(' '),
+				: detail.passed.map(({rank, member, score}) => rank + member + score).join(' ') || 'nobody',
 		),
 	);
 	const tells = want => becomes(() => passed.splice(0).join(' | '), want);
@@ -237,7 +237,7 @@ test('RiseTellsWhoWasPassed', async () => {
 	say({...rows(13, 'bxu'), total: 3});
 	await becomes(() => told.splice(0).at(-1), 'overtaken u 2 3 x');
 	say({...rows(14, 'xu'), total: 2});
-	await tells('');
+	await tells('nobody');
 	say({...rows(15, 'xau'), total: 3});
 	await becomes(() => told.splice(0).at(-1), 'overtaken u 2 3 a');
 	// Two that were above change places with the member, and one that was below with them: the list has more than it has gained.
