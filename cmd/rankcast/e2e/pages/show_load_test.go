@@ -60,11 +60,11 @@ func showBearsACrowd(t *testing.T, gifts int) {
 		)
 	}
 	round()
+	round() // by then the feed is full
 	before := keeps(t, ctx)
 	round()
-	round()
 	later := keeps(t, ctx)
-	t.Logf("%+v; after two rounds more %+v", before, later)
+	t.Logf("%+v; after a round more %+v", before, later)
 	require.LessOrEqual(t, later.nodes, before.nodes+50, "nodes") // a text that is empty has none
 	require.LessOrEqual(t, later.listeners, before.listeners, "listeners")
 	// The page needs about 0.1 MB more by then, for code that is compiled and names that are known.
