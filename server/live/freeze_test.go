@@ -27,8 +27,10 @@ func TestHostRevealsToSocketsAndStreams(t *testing.T) {
 		s.Next("feed")
 
 		n.Require(200, "POST", "/v1/boards/finale/freeze", `{"reason":"the finish"}`)
-		require.Contains(t, s.Next("board").Frozen, `"reveals":"host"`)
-		require.Empty(t, e.Next("board").ID)
+		// A client that is more than one version behind gets a snapshot, which says the same as the frame of a board.
+		s.Until("finale", "the freeze", func(b *hubtest.Board) bool { return b.Frozen != "" })
+		require.Contains(t, s.Boards["finale"].Frozen, `"reveals":"host"`)
+		e.Until("the freeze", func(b *hubtest.Board) bool { return b.Frozen != "" })
 		require.Equal(t, s.Boards["finale"].Frozen, e.Board.Frozen)
 		late := servertest.Dial(t, n.Addr)
 		late.Subscribe("finale", 2)
@@ -47,10 +49,8 @@ func TestHostRevealsToSocketsAndStreams(t *testing.T) {
 		require.Equal(t, []hubtest.Entry{{Rank: 1, Member: "a", Score: 30}, {Rank: 2, Member: "b", Score: 20}, {Rank: 3, Member: "c", Score: 1}},
 			e.Board.Top)
 		n.Require(200, "POST", "/v1/boards/finale/reveal", `{"members":["b"]}`)
-		require.Equal(t, hubtest.Raw("null"), s.Next("board").Frozen)
-		s.Until("finale", "the winner", func(b *hubtest.Board) bool { return b.Top[0].Member == "b" && *b.Me.Rank == 1 })
-		e.Next("board")
-		require.Empty(t, e.Board.Frozen)
+		s.Until("finale", "the winner", func(b *hubtest.Board) bool { return b.Frozen == "" && b.Top[0].Member == "b" && *b.Me.Rank == 1 })
+		e.Until("the end of the freeze", func(b *hubtest.Board) bool { return b.Frozen == "" })
 		n.Require(200, "POST", "/v1/events/vote", `{"act":"a"}`)
 		items := s.Next("feed")
 		require.Len(t, items.Items, 1)
