@@ -54,7 +54,7 @@ func TestConsoleEvents(t *testing.T) {
 		script(`document.querySelector('.paged tbody a').click()`),
 		becomes(textOf(".view h1"), "cheer"),
 		becomes(`document.title`, "cheer · Rankcast console"),
-		becomes(`page.texts('.facts dd')`, 
+		becomes(`page.texts('.facts dd')`,
 			"the field user | 10m at least | from 1 to 9; pages offer 1, 9 | a member with a profile of the kind star | stars"),
 		becomes(textOf(".feed-state .badge"), "live"),
 
