@@ -345,7 +345,8 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 	p := withMembers(t, 4)
 	ctx := window(t, 1280, 900)
 	// The page notes each begin and each end of a celebration.
-	note := script(`var turns = [], celebration = document.querySelector('#celebration'), nodes = document.querySelectorAll(':not(#alert *)').length;
+	note := script(`var turns = [], celebration = document.querySelector('#celebration'),
+			nodes = document.querySelectorAll(':not(#alert *)').length;
 		new MutationObserver(() => {
 			const now = celebration.hidden ? 'ends' : 'begins';
 			if (turns.at(-1) !== now) turns.push(now);
