@@ -130,8 +130,8 @@
 //
 // # Freeze and reveal
 //
-// While a board-period is frozen (freeze*.go), apply.lua writes to what is pending: keys of their own, whose head is in
-// lua/freeze.lua. All that reads the public board needs no filter. A reveal moves sort keys as they are, so arrival order stays. The
+// While a board-period is frozen (freeze*.go), apply.lua writes to the pending keys, which lua/freeze.lua describes. The public keys do
+// not change, so no read needs a filter. A reveal moves sort keys as they are, so arrival order stays. The
 // period is final, and settled, once nothing is pending: housekeeping reveals what a host has left.
 //
 // # Nodes and Redis

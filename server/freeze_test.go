@@ -184,7 +184,7 @@ func TestFreezeRefusals(t *testing.T) {
 	})
 }
 
-// A reveal, and what is pending, have the columns of scores.
+// The answers about a reveal and about pending scores have the columns.
 func TestRevealOfColumns(t *testing.T) {
 	servertest.With(servertest.Config{}, definition.Board{Name: "contest", Reveal: definition.RevealHost, Columns: definition.Columns{
 		{Name: "solved", Max: 3}, {Name: "penalty", Order: definition.Asc, Max: 99}}}).OnEngines(t, func(t *testing.T, n *servertest.Node) {

@@ -59,14 +59,17 @@ func (f *filler) textOf(name string, most int) (text string, isThere bool) {
 	return text, true
 }
 
-// overlay fills the overlay. Its mode list has rows.
+// overlay fills the overlay. Its mode list has rows; the others need a board for its title and its end alone.
 func (f *filler) overlay() {
 	v := f.first(f.board)
 	v.Look = f.look()
 	v.Data = v.Look.Data
-	top, me := f.top(overlayTop, 1, 100), f.me("me")
+	isList, top, me := v.Data["mode"] == "list", 1, ""
+	if isList {
+		top, me = f.top(overlayTop, 1, 100), f.me("me")
+	}
 	b := f.read(v, f.board, top, me, 0)
-	if b != nil && v.Look.HasUnit {
+	if b != nil && isList && v.Look.HasUnit {
 		d := &b.about.Definition.Display
 		if d.Unit = nil; v.Look.Unit != "" {
 			d.Unit = definition.Label{"": v.Look.Unit}
@@ -77,7 +80,7 @@ func (f *filler) overlay() {
 		v.Look.Title = v.Title
 	}
 	v.Look.HasBar = v.Look.Title != "" || v.Data["ends"] == "on" && v.Board != nil && v.Board.HasEnd
-	if v.Data["mode"] != "list" {
+	if !isList {
 		v.Board = nil
 	}
 }

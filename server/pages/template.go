@@ -192,7 +192,7 @@ func newPageTemplate(files fs.FS, p pageFile, l locale, avatarOrigins string) (*
 	return t, err
 }
 
-// textsOf leaves out the texts of the builder, of which there are many, from the data of all other pages.
+// textsOf returns the texts that a page's script gets. Only the builder gets its own texts, because they are many.
 func textsOf(p pageFile, texts map[string]string) map[string]string {
 	if p.path == builderPath {
 		return texts

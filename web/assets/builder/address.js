@@ -12,7 +12,7 @@ const LANG = 'layer-lang';
 
 /**
  * @param {HTMLFormElement} form
- * @returns {URLSearchParams} what the form says, without defaults, what is not valid, and what the mode has no use for
+ * @returns {URLSearchParams} the valid options of the form that the mode uses and that differ from the defaults
  */
 export function readForm(form) {
   const query = new URLSearchParams();

@@ -52,7 +52,7 @@ loadChoices();
 form.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement && target.name === 'accent') input('has-accent').checked = true;
   say('');
-  // Of who is followed, half a name is nobody.
+  // Half the name of a member names nobody: the field is read at its change.
   if (target !== boards && target !== input('me')) render();
 });
 input('me').addEventListener('change', checkMember);
@@ -75,7 +75,7 @@ full.addEventListener('click', (event) => {
   open(withToken(full.href), '_blank', 'noopener');
 });
 address.addEventListener('focus', () => address.select());
-// What is typed is read when it is whole: at Enter, or when the reader leaves the field.
+// The page reads a typed address once it is complete: at Enter, or when the reader leaves the field.
 address.addEventListener('input', (event) => {
   if (event instanceof InputEvent && /^insertFrom(Paste|Drop)$/.test(event.inputType)) readAddress();
 });

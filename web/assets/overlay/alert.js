@@ -6,6 +6,7 @@
  */
 
 import { fetchJSON, HTTPError } from '../shared/api.js';
+import { fieldOf, findDefinition } from '../shared/board-name.js';
 import { connectWithToken } from '../shared/connection.js';
 import { byId, setText } from '../shared/dom.js';
 import { readProfile } from '../shared/member-name.js';
@@ -80,7 +81,7 @@ export function watchGifts(alerts, { event, board, least, format, onFault }) {
       if (error instanceof HTTPError && error.code) refuse();
       throw error;
     });
-    const definition = events.find((is) => (!event || is.event === event) && is.updates.some((update) => mayCount(update, own)));
+    const definition = events.find((is) => (!event || is.event === event) && findDefinition(is.updates, own));
     if (!definition) return onFault(event ? text('overlay_gifts_none', { event }) : text('overlay_gifts_nothing'));
     poll.stop();
     onFault('');
@@ -115,17 +116,6 @@ export function watchGifts(alerts, { event, board, least, format, onFault }) {
 }
 
 /**
- * @param {Update} update
- * @param {string} own the board of the overlay
- * @returns {boolean} whether the update may be one of it
- */
-function mayCount({ board }, own) {
-  const [name, ...parts] = board.split(':');
-  const [ownName, ...ownParts] = own.split(':');
-  return name === ownName && parts.length === ownParts.length;
-}
-
-/**
  * @param {Definition} definition
  * @param {string} own
  * @param {Data} data
@@ -147,11 +137,6 @@ async function profileOf({ updates }, field, data) {
   const counted = updates.find(({ member }) => fieldOf(member) === field);
   const { name, avatar } = id && counted ? await readProfile(filled(counted.board, data), id) : {};
   return { id, name: name ?? id, avatar };
-}
-
-/** @param {string} [template] in which a field stands in braces; another one gives '' */
-function fieldOf(template = '') {
-  return /^\{(\w+)\}$/.exec(template)?.[1] ?? '';
 }
 
 /**

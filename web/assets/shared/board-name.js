@@ -2,8 +2,8 @@
 
 /**
  * Names of boards: `base[:part…][@period]`, such as `stars`, `fans:s17` and `fans:s17@2026-W46`.
- * The definition of a family has placeholders for the parts: `fans:{star}`. The dashboard and the
- * page of an event use these functions.
+ * The definition of a family has placeholders for the parts: `fans:{star}`, and so has that of an
+ * event for its fields.
  */
 
 import { textIn } from '../../kit/format.js';
@@ -14,11 +14,19 @@ const RESERVED_CHARACTERS = /[:@/{}]/;
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * @param {string} board as defined
- * @returns {string[]} the names of a family's placeholders; none for a board
+ * @param {string} text such as the name of a board, as defined
+ * @returns {string[]} the names of its placeholders; none for a board that is no family
  */
-export function placeholders(board) {
-  return [...board.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+export function placeholders(text) {
+  return [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+}
+
+/**
+ * @param {unknown} [text] of an update
+ * @returns {string} the field of the event that stands there alone, as in `{star}`; '': none
+ */
+export function fieldOf(text) {
+  return /^\{(\w+)\}$/.exec(typeof text === 'string' ? text : '')?.[1] ?? '';
 }
 
 /**

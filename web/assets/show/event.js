@@ -8,7 +8,7 @@
 import { fill, setLabelLanguage, tagIn, textIn } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { formatsOf } from '../shared/board-display.js';
-import { findDefinition } from '../shared/board-name.js';
+import { fieldOf, findDefinition, placeholders } from '../shared/board-name.js';
 import { decodeSegment, encodeSegment, ROOT } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
 
@@ -167,11 +167,6 @@ function choicesOf({ min = 1, max = Number.MAX_SAFE_INTEGER, choices } = {}) {
   return usual.length === 1 && max > least ? [least, max] : usual;
 }
 
-/** @param {unknown} [text] in which a field stands in braces; anything else gives '' */
-function fieldOf(text) {
-  return /^\{(\w+)\}$/.exec(typeof text === 'string' ? text : '')?.[1] ?? '';
-}
-
 /**
  * @param {Update[]} updates
  * @returns {string[]} the names of all fields
@@ -181,7 +176,7 @@ function fieldsIn(updates) {
   const names = new Set();
   /** @param {unknown} value */
   const addAll = (value) => {
-    if (typeof value === 'string') for (const [, name] of value.matchAll(/\{(\w+)\}/g)) names.add(name);
+    if (typeof value === 'string') for (const name of placeholders(value)) names.add(name);
     else if (value && typeof value === 'object') Object.values(value).forEach(addAll);
   };
   for (const { board, member, score, columns, data } of updates) addAll([board, member, score, columns, data]);

@@ -59,7 +59,7 @@ export class Screen {
   }
 
   /**
-   * Moves the picture if it is time. With each second step it also changes sides: what is bright stands elsewhere then.
+   * Moves the picture if it is time. Each second move also swaps the two sides, so that bright parts change their place.
    *
    * @param {boolean} isEnding whether a room looks at the end of a period
    */

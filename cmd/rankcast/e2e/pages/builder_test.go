@@ -70,8 +70,8 @@ func paste(address string) chromedp.Action[chromedp.Void] {
 	})(document.querySelector('#address'))`, address))
 }
 
-// The builder shows the overlay as its form says. Its address holds what is not the default, is read back when it is pasted,
-// and stays with the page. What looks like markup is text.
+// The builder shows the overlay that its form describes. The address of the overlay holds only what differs from the defaults. The
+// builder reads a pasted address into the form, and its own address keeps the form. It shows markup as text.
 func TestBuilderMakesAnOverlay(t *testing.T) {
 	t.Parallel()
 	p := launchBouquets(t)
@@ -104,7 +104,7 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 		becomes(builtAddress, at+"?mode=me&me=i2&avatars=off&sound=on"),
 		becomes(`document.querySelector('#drag').href`,
 			at+"?mode=me&me=i2&avatars=off&sound=on&layer-width=480&layer-height=100&layer-name=%3Cb%3EIdols%3C%2Fb%3E"),
-		// What is typed is read at its end, and what the mode has no use for is left out.
+		// The builder reads a typed address when the field is left, and leaves out options that the mode does not use.
 		script(`(field => {
 			field.focus();
 			field.value = '/overlay/idols?mode=compact&top=3&avatars=off&goal=5&event=bouquet'.replace(/^/, location.origin);
@@ -114,7 +114,7 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 		script(`document.querySelector('#address').dispatchEvent(new Event('change'))`),
 		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?mode=compact&top=3"),
 		choose("mode", "list"), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
-		// What is none changes nothing.
+		// Another text than an address of an overlay changes nothing.
 		paste("javascript:alert(1)//overlay/"), becomes(`page.text('#address-note')`, "This is no address of an overlay."),
 		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
 		// That of another board leads to its builder.
@@ -136,7 +136,7 @@ func TestBuilderSaysWhatIsMissing(t *testing.T) {
 			"Name in “Follows” who this is about. Give the levels in “Goal”, such as 500,1000."),
 		becomes(framed+`.querySelector('#hint').textContent`,
 			"Name in “Follows” who this is about.\nGive the levels in “Goal”, such as 500,1000."),
-		// The name of a member stands for its id, and one that nobody has is not followed in silence.
+		// The builder replaces a member's name by the id. It says so if nobody has the name.
 		choose("me", "<i>Ida</i>"), becomes(builtAddress, at+"?mode=goal&me=i1"),
 		choose("me", "Ida"), becomes(`page.text('#me-needed')`, "No member has the id or the name “Ida”."),
 		choose("me", "i1", "goal", "40,x", "gifts", "-5", "pace", "1e9"), becomes(builtAddress, at+"?mode=goal&me=i1"),

@@ -159,7 +159,7 @@ func TestPhoneHasRoomForRows(t *testing.T) {
 		click("#find-input"), holds(search+`.width > 340`),
 		visit(p, "/boards/all?lang=en"), isLive, holds(row+` < 320`), holds(search+`.width > 240`),
 	)
-	// Who is followed, and who is near, stand below the list; an empty board has no row to tap.
+	// A line below the list names the followed member and its neighbours. An empty board has no row to tap.
 	const line = `document.querySelector('.following').innerText.replace(/\s+/g, ' ').trim()`
 	do(t, ctx,
 		becomes(line, "Tap a row to follow its member."), holds(`page.box('.following').top > page.box('#leaderboard').bottom`),

@@ -112,7 +112,8 @@ func TestRiseTellsWhomItPassed(t *testing.T) {
 	do(t, ctx, becomes(`page.own().slice(0, 13)`, "below: 16 dan"), becomes(`rises.join(' | ')`, "6"))
 }
 
-// The pages of a board hand the goals of their address on, keep room for them from the first paint, and say what is wrong as text.
+// The pages of a board give the element the goals of their address, and keep room for them from the first paint. They show wrong
+// goals as text.
 func TestPagesHaveGoals(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, goalBoards)

@@ -133,7 +133,7 @@ func TestShowScriptOffersTheSameChoices(t *testing.T) {
 }
 
 // A star without a score, whose kind the rule of the field demands, has buttons if it has a profile. Otherwise the page says that
-// there is nobody.
+// nobody has this name.
 func TestShowOfNobody(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, idolNight)

@@ -127,7 +127,7 @@ func TestShowPetalsFlyToTheStar(t *testing.T) {
 	}
 }
 
-// An id that no star can have is told from one that nobody sent flowers to, and the board goes on.
+// The page has one text for an id that no star can have, and another one for a star without flowers. The board goes on in both cases.
 func TestShowNoSuchStar(t *testing.T) {
 	t.Parallel()
 	p := launchShow(t)

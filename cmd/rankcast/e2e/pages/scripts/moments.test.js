@@ -224,12 +224,12 @@ test('RiseTellsWhoWasPassed', async () => {
 	await becomes(() => told.splice(0).at(-1), 'overtaken u 2 4 c');
 	say(rows(8, 'uabc'));
 	await tells('2a80 3b70 4c60');
-	// Somebody else comes in between: it was not passed, and c was, which the list does not have any more.
+	// Another member comes in between. u passed c, which has left the list, and not that member.
 	say(rows(9, 'abcu'));
 	await becomes(() => told.splice(0).at(-1), 'overtaken u 1 4 c');
 	say(rows(10, 'abuz'));
 	await tells('1');
-	// Nobody was passed: the leader is gone, which a list of all members shows, and another list leaves open.
+	// The leader is gone, so u rose and passed nobody. Only a list of all members shows that.
 	say(rows(11, 'abu'));
 	await becomes(() => text().includes('3 u'), true);
 	say(rows(12, 'bu'));

@@ -15,7 +15,7 @@ Object.assign(page, {
 	leader: () =>
 		['label', 'name', 'score', 'ahead'].map(part => page.text('.leader-' + part)).join(' | '),
 
-	// wallFaults names what is wrong with the picture: what is out of view or over something else, and room for another row.
+	// wallFaults names the parts that are out of view, those that cover another one, and a list that has room for one more row.
 	wallFaults: () => {
 		const faults = [];
 		const board = page.shownBoard();
