@@ -75,6 +75,8 @@ export class Alerts {
  */
 export function watchGifts(alerts, { event, board, least, format, onFault }) {
   const [own] = board.split('@');
+  /** Alerts stand in the order of their gifts, whichever profiles come first. */
+  let shown = Promise.resolve();
   const poll = new Poll(RETRY_MS, async (signal) => {
     /** @type {{ events: Definition[] }} */
     const { events } = await fetchJSON('v1/events', signal).catch((error) => {
@@ -102,16 +104,19 @@ export function watchGifts(alerts, { event, board, least, format, onFault }) {
    * @param {Definition} definition
    * @param {Data} data
    */
-  async function showGift(definition, data) {
+  function showGift(definition, data) {
     const { updates, sender, show } = definition;
     const fields = updates.map(({ member }) => fieldOf(member)).filter(Boolean);
     const star = fieldOf(updates.find(({ board }) => board === show?.board)?.member);
     const from = sender || fields.find((field) => field !== star) || fields[0] || '';
     const to = star || fields.find((field) => field !== from) || '';
     const weight = amountOf(definition, own, data);
-    const [giver, taker] = await Promise.all([profileOf(definition, from, data), profileOf(definition, to, data)]);
-    document.dispatchEvent(new Event('gift')); // for the sound
-    alerts.show({ ...giver, weight, line: taker.name && text('overlay_gift_to', { name: taker.name }), amount: format(weight) });
+    const profiles = Promise.all([profileOf(definition, from, data), profileOf(definition, to, data)]);
+    shown = shown.then(async () => {
+      const [giver, taker] = await profiles;
+      document.dispatchEvent(new Event('gift')); // for the sound
+      alerts.show({ ...giver, weight, line: taker.name && text('overlay_gift_to', { name: taker.name }), amount: format(weight) });
+    });
   }
 }
 

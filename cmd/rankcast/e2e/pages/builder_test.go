@@ -242,14 +242,28 @@ func TestOverlayAlertsOfGifts(t *testing.T) {
 	ctx := window(t, 1280, 720)
 	const (
 		alert = `(a => a.checkVisibility() ? page.words(a) : 'none')(document.querySelector('#alert'))`
-		ready = `performance.getEntriesByType('resource').some(({name}) => name.endsWith('/v1/events'))`
+		// The server has answered what the page sent after it asked for the feed, so the feed has begun.
+		asked = `sent.some(text => text.includes('"feed"'))`
+		begun = `ponged === 'yes'`
+		ping  = `var ponged; import('/kit/rankcast.js').then(kit => kit.connect().ping()).then(() => ponged = 'yes')`
+		// The profile of the first one who gives comes last.
+		slow = `var sent = [];
+			WebSocket.prototype.send = (real => function (text) { sent.push(text); real.call(this, text); })(WebSocket.prototype.send);
+			var second = Promise.withResolvers();
+			globalThis.fetch = (real => async (to, ...more) => {
+				const answer = await real(to, ...more);
+				if (String(to).includes('id=f1')) await second.promise;
+				if (String(to).includes('id=f2')) second.resolve();
+				return answer;
+			})(fetch)`
 		// The wait for the next alert ends when the test says so.
 		waits = `var waits = [];
 			globalThis.setTimeout = (real => (run, ms, ...more) => ms === 5e3 || ms === 3e3 ? waits.push(run) : real(run, ms, ...more))(setTimeout)`
 	)
+	do(t, ctx, beforeScripts(slow))
 	for _, c := range []struct{ board, query, unit string }{{"idols", "gifts=50", " votes"}, {"idols", "gifts=50&event=bouquet&unit=♥", " ♥"},
 		{"fans-of:i1", "gifts=50&mode=compact", ""}} {
-		do(t, ctx, overlay(p, c.board, c.query), isLive, script(waits), holds(ready))
+		do(t, ctx, overlay(p, c.board, c.query), isLive, script(waits), holds(asked), script(ping), holds(begun))
 		send(p, "i1", "f1", 49)
 		send(p, "i1", "f1", 50)
 		send(p, "i1", "f2", 60)
