@@ -23,8 +23,11 @@ for (const [key, text] of Object.entries(texts)) {
 export function text(key, values = {}) {
   const found = texts[key];
   if (found === undefined) throw new Error(`the page's language has no text "${key}"`);
-  // A text has spaces beside a value for Latin letters and digits. Between two Chinese characters there is none.
-  return fill(found, values).replace(/(?<=\p{Script=Han}) (?=\p{Script=Han})/gu, '');
+  // A text has spaces beside a value for Latin letters and digits. Between two Chinese characters there is none, unless the value has it.
+  const own = Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value.replaceAll(' ', '\0') : value]);
+  return fill(found, Object.fromEntries(own))
+    .replace(/(?<=\p{Script=Han}) (?=\p{Script=Han})/gu, '')
+    .replaceAll('\0', ' ');
 }
 
 /**

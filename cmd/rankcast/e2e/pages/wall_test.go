@@ -136,20 +136,20 @@ func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 `, ends, ends))
 	p.Answers(201, "PUT", "/v1/members/player/ann", `{"name":"Ann"}`)
 	p.Update("calm", e2etest.Scores("ann", 1))
-	p.Update("first", e2etest.Scores("ann", 50, "bob", 40, "cid", 30, "dan", 20))
+	p.Update("first", e2etest.Scores("星 遥", 50, "bob", 40, "cid", 30, "dan", 20))
 	p.Update("second", e2etest.Scores("أحمد", 50, "eve", 40))
 	ctx := ownWindow(t, 1280, 720)
 	podium := `page.all('[part=podium] > *', page.shownBoard().shadowRoot).map(page.words).join(' | ')`
 	do(t, ctx, visit(p, "/tv?boards=calm,rounds,first,second&seconds=600"), becomes(scene, "first"),
 		becomes(`page.all('live-leaderboard')[1].getAttribute('hold')`, "1"),
 		holds(`/^Ends in [1-8]$/.test(page.text('#left')) && page.visible('#left') === 'true'`),
-		becomes(podium, "1 ann 50 | 2 bob 40 | 3 cid 30"),
+		becomes(podium, "1 星 遥 50 | 2 bob 40 | 3 cid 30"),
 		becomes(`document.documentElement.hasAttribute('data-finish') + ''`, "true"),
 		becomes(ticker, "first ann wins with 50"))
 	// What happens meanwhile stands below no result.
 	p.Update("calm", e2etest.Scores("eve", 9))
 	do(t, ctx, holds(`page.all('live-leaderboard')[0].shadowRoot.querySelector('[part=moment]').textContent !== ''`),
-		becomes(ticker, "first ann wins with 50"))
+		becomes(ticker, "first 星 遥 wins with 50"))
 	for _, size := range [][2]int64{{1280, 720}, {1920, 1080}, {1080, 1920}, {390, 844}} {
 		require.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]),
 			holds(`(({top, bottom, left, right}, lists) => bottom - top > 100 && top >= lists.top - 1 && bottom <= lists.bottom + 1
