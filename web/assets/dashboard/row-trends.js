@@ -122,11 +122,13 @@ export class RowTrends {
       row?.append(element);
       row?.setAttribute('data-trend', '');
     }
-    const scores = drawn.map((row) => row.querySelector('[part=score]')).filter((score) => score instanceof HTMLElement);
+    // Of all rows: one without a sparkline may change places with the leader, whose score is larger.
+    const measured = drawn.length > 0 ? rows : [];
+    const scores = measured.map((row) => row.querySelector('[part=score]')).filter((score) => score instanceof HTMLElement);
     const lengths = scores.map(({ textContent }) => textContent?.length).join();
     if (lengths === this.#lengths) return;
     this.#lengths = lengths;
-    const list = drawn[0]?.parentElement;
+    const list = measured[0]?.parentElement;
     if (list) setProperty(list, '--trend-score', Math.max(...scores.map(({ offsetWidth }) => offsetWidth)));
   }
 }
