@@ -52,7 +52,7 @@ const leader = new Leader();
 const replay = new Replay();
 const news = new News(byId('ticker', HTMLElement));
 const screen = new Screen(byId('wall', HTMLElement), byId('full-screen', HTMLButtonElement));
-const times = new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const times = new Intl.DateTimeFormat(document.documentElement.lang, { hour: '2-digit', minute: '2-digit' });
 
 const boards = namesOf().map((name) => newBoard(name));
 let current = boards[0];
