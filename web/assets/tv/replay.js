@@ -22,6 +22,8 @@ const PLAY_MS = 9_000;
 const REST_MS = 5_000;
 /** Rows that pass each other stand again before the next ones do. */
 const STAND_MS = 600;
+/** What took less time is no story: the list has shown it. */
+const LEAST_SPAN_MS = 60_000;
 /** With shorter steps, a moment has its seconds. */
 const SECONDS_SPAN_MS = 30 * 60_000;
 
@@ -44,7 +46,8 @@ export class Replay {
     const answers = await readWhole(`v1/boards/${encodeSegment(name)}`, {}, STEPS, AbortSignal.timeout(PLAY_MS));
     const [first, ...pages] = answers;
     const history = pages.map(historyOf).reduce(join, { steps: [], until: historyOf(first).until });
-    if (history.steps.length < 2) return null;
+    const { steps, until } = history;
+    if (steps.length < 2 || until - steps[0].at < LEAST_SPAN_MS) return null;
     return { history, profiles: new Map(pages.flatMap(({ profiles }) => Object.entries(profiles))) };
   }
 

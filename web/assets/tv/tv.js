@@ -23,14 +23,14 @@ import { Leader } from './leader.js';
 import { News } from './news.js';
 import { Replay } from './replay.js';
 import { Screen } from './screen.js';
-import { COUNTED_MS, RESULT_MS, WallBoard } from './wall-board.js';
+import { COUNTED_MS, WallBoard } from './wall-board.js';
 
 const THEMES = ['dark', 'light'];
 const LANGUAGES = ['en', 'zh'];
 const PARAMETERS = ['boards', 'me', 'seconds', 'theme', 'lang'];
 const MOST_BOARDS = 20;
 /** How long a board is shown, s. */
-const [LEAST_S, MOST_S, DEFAULT_S] = [5, 600, 20];
+const [LEAST_S, MOST_S, DEFAULT_S] = [5, 600, 30];
 /** How long what is wrong with the address stands in the picture. */
 const HINT_MS = 30_000;
 const DAY_S = 86_400;
@@ -100,8 +100,11 @@ function newBoard(name) {
   board.element.addEventListener('finish', ({ detail: { top: [first] } }) => {
     const won = text('kit_wins', { name: first.name || first.member, score: board.formats.exact(first.score, first) });
     board.result = { first, sentence: sentenceOf(board, won) };
+    if (board === current) {
+      since = performance.now();
+      render();
+    }
     news.add(board.result.sentence);
-    if (board === current) since = performance.now();
   });
   return board;
 }
@@ -179,7 +182,7 @@ function endingAt(now) {
  * @returns {WallBoard} the one that is due: those that end together share the time of a result
  */
 function dueOf(ending, now) {
-  const share = Math.max(LEAST_S * 1_000, RESULT_MS / ending.length);
+  const share = Math.max(LEAST_S * 1_000, current.resultMs / ending.length);
   const stays = current.timeLeft(now) <= COUNTED_MS || performance.now() - since < share;
   const i = ending.indexOf(current);
   return i >= 0 && stays ? current : ending[(i + 1) % ending.length];

@@ -27,8 +27,8 @@ const HIDDEN_PACE_MS = 2_000;
 /** The last seconds are counted down large. */
 export const COUNTED_MS = 10_000;
 /** How long a result stays: of a short period, a part of it. */
-export const RESULT_MS = 30_000;
-const RESULT_SHARE = 1 / 4;
+const RESULT_MS = 30_000;
+const RESULT_SHARE = 1 / 12;
 /** The ends of shorter periods do not interrupt what a wall shows: it would show nothing else. */
 const LEAST_PERIOD_MS = 60_000;
 /** The end of a period is near: the wall stays with the board. */
@@ -72,12 +72,11 @@ export class WallBoard {
     this.name = name;
     this.#onChange = onChange;
     const { element } = this;
-    for (const [attribute, value] of Object.entries({ board: '', heading: '', moments: '', hold: String(RESULT_MS / 1_000) }))
+    for (const [attribute, value] of Object.entries({ board: '', heading: '', moments: '' }))
       element.setAttribute(attribute, value);
     element.shadowRoot?.adoptedStyleSheets.push(rowsSheet);
     element.addEventListener('update', ({ detail }) => {
       this.snapshot = detail.snapshot;
-      setAttribute(element, 'hold', String(Math.floor(Math.min(RESULT_MS, this.#periodMs * RESULT_SHARE) / 1_000)));
       this.#bars.update(detail, this.definition);
       this.fit();
       this.#onChange();
@@ -98,6 +97,8 @@ export class WallBoard {
       // What was refused may be allowed now, and what did not exist may exist.
       if (element.dataset.state === 'stopped') element.setAttribute('board', '');
     } finally {
+      // Before the board's first frame, which may be that of a period that has just begun.
+      setAttribute(element, 'hold', String(Math.floor(this.resultMs / 1_000)));
       if (!signal.aborted) element.setAttribute('board', name);
       this.#onChange();
     }
@@ -110,12 +111,12 @@ export class WallBoard {
 
   /** @returns {string} what the wall says below the title */
   get facts() {
-    if (this.isStopped) return ''; // the element says why
-    // A result stands over the next period.
-    const { total, final, frozen } = (!this.result && this.snapshot) || {};
+    // The element says why; and nothing of the next period stands over a result.
+    if (this.isStopped || this.result) return '';
+    const { total, final, frozen } = this.snapshot ?? {};
     // Since when it is frozen stands above the list.
     const state = !frozen && this.element.shadowRoot?.querySelector('[part=state]')?.textContent;
-    const period = final || this.result ? '' : periodTitle(this.info?.period?.every, 0);
+    const period = final ? '' : periodTitle(this.info?.period?.every, 0);
     return [state, period, total && countedText('members', total)].filter(Boolean).join(' · ');
   }
 
@@ -130,6 +131,11 @@ export class WallBoard {
     return every && opens && ends ? Date.parse(ends) - Date.parse(opens) : Infinity;
   }
 
+  /** @returns {number} how long a result stays, ms */
+  get resultMs() {
+    return Math.min(RESULT_MS, this.#periodMs * RESULT_SHARE);
+  }
+
   /** @returns {Result | null} the one that is shown */
   get result() {
     return this.element.hasAttribute('data-finish') ? this.#result : null;
@@ -141,10 +147,10 @@ export class WallBoard {
 
   /**
    * @param {number} now the server's clock, ms since 1970
-   * @returns {number} ms until the end of the period; NaN: it does not end, or has ended
+   * @returns {number} ms until the end of the period; NaN: it does not end, or has ended, or the result of the last one stands
    */
   timeLeft(now) {
-    const left = this.snapshot?.final ? NaN : Date.parse(this.snapshot?.ends ?? '') - now;
+    const left = this.snapshot?.final || this.result ? NaN : Date.parse(this.snapshot?.ends ?? '') - now;
     return left > 0 ? left : NaN;
   }
 

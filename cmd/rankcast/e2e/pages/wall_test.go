@@ -127,13 +127,14 @@ func TestWallShowsOneBoardAfterTheOther(t *testing.T) {
 // boards that end together. The ends of short periods interrupt nothing.
 func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 	t.Parallel()
-	ends := time.Now().Add(8 * time.Second).UTC().Format(time.RFC3339)
+	end := time.Now().Add(8 * time.Second).UTC()
+	begin, ends := end.Add(-6*time.Minute).Format(time.RFC3339), end.Format(time.RFC3339)
 	p := e2etest.LaunchBoards(t, fmt.Sprintf(`boards:
   calm: {}
   rounds: {period: 4s, base: "2026-01-01T00:00:00Z"}
-  first: {ends: %q}
+  first: {period: 6m, base: %q}
   second: {ends: %q, display: {unit: pts}}
-`, ends, ends))
+`, begin, ends))
 	p.Answers(201, "PUT", "/v1/members/player/ann", `{"name":"Ann"}`)
 	p.Update("calm", e2etest.Scores("ann", 1))
 	p.Update("first", e2etest.Scores("星 遥", 50, "bob", 40, "cid", 30, "dan", 20))
@@ -141,11 +142,16 @@ func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 	ctx := ownWindow(t, 1280, 720)
 	podium := `page.all('[part=podium] > *', page.shownBoard().shadowRoot).map(page.words).join(' | ')`
 	do(t, ctx, visit(p, "/tv?boards=calm,rounds,first,second&seconds=600"), becomes(scene, "first"),
-		becomes(`page.all('live-leaderboard')[1].getAttribute('hold')`, "1"),
+		becomes(`page.all('live-leaderboard').map(board => board.getAttribute('hold')).join()`, "30,0,30,30"),
 		holds(`/^Ends in [1-8]$/.test(page.text('#left')) && page.visible('#left') === 'true'`),
 		becomes(podium, "1 星 遥 50 | 2 bob 40 | 3 cid 30"),
 		becomes(`document.documentElement.hasAttribute('data-finish') + ''`, "true"),
-		becomes(ticker, "first ann wins with 50"))
+		becomes(ticker, "first 星 遥 wins with 50"),
+		// The steps name the winner first, and nothing stands there of the next period.
+		becomes(`getComputedStyle(document.querySelector('.ticker-line')).animationDelay`, "2.6s"),
+		becomes(textOf("#facts"), ""), becomes(`page.visible('#left')`, "false"),
+		// All clocks have one format.
+		holds(`/^Final result, \d+:\d\d · /.test(page.shownBoard().shadowRoot.querySelector('[part=result-note]').textContent)`))
 	// What happens meanwhile stands below no result.
 	p.Update("calm", e2etest.Scores("eve", 9))
 	do(t, ctx, holds(`page.all('live-leaderboard')[0].shadowRoot.querySelector('[part=moment]').textContent !== ''`),
