@@ -55,6 +55,9 @@ func TestWallShowsItsBoard(t *testing.T) {
 		becomes(leader, "New leader | bob | 55 pts | 15 pts ahead of "+hostileName),
 		becomes(ticker, "bob passed "+hostileName+" for No. 1"),
 		passes(60), becomes(leader, "Leader | bob | 55 pts | 15 pts ahead of "+hostileName),
+		// The button for the whole screen stands over no word.
+		script(`document.documentElement.dataset.pointed = ''; document.querySelector('.ticker-text').textContent = 'long '.repeat(60)`),
+		holds(`page.box('.ticker-said').right <= page.box('#full-screen').left`),
 	)
 	p.Update("cup", `{"member":"ann","score":15}`)
 	do(t, ctx, becomes(leader, "Leader | bob | 55 pts | Level with "+hostileName),
@@ -71,7 +74,9 @@ func TestWallFits(t *testing.T) {
   contest:
     title: The programming contest of all universities of the world
     columns: [{name: solved, max: 20}, {name: penalty, order: asc, max: 99999, title: Penalty, display: {unit: min}}]
-  five: {columns: [{name: alpha, max: 99}, {name: beta, max: 99}, {name: gamma, max: 99}, {name: delta, max: 99}, {name: epsilon, max: 99}]}
+  five:
+    ends: "2199-01-01T00:00:00Z"
+    columns: [{name: alpha, max: 99}, {name: beta, max: 99}, {name: gamma, max: 99}, {name: delta, max: 99}, {name: epsilon, max: 99}]
 `)
 	for i := range 30 {
 		columns.Update("contest", fmt.Sprintf(`{"member":"m%02d","columns":{"solved":%d,"penalty":%d}}`, i, i%9, 100*i))
@@ -161,6 +166,7 @@ func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 			holds(`(({top, bottom, left, right}, lists) => bottom - top > 100 && top >= lists.top - 1 && bottom <= lists.bottom + 1
 				&& left >= 0 && right <= innerWidth)(
 				page.shownBoard().shadowRoot.querySelector('[part=finish]').getBoundingClientRect(), page.box('#lists'))`),
+			holds(`page.box('.clock').right > page.box('#lists').right - 2`),
 			holds(`page.all('[part~=step]', page.shownBoard().shadowRoot).every(step => step.getBoundingClientRect().bottom <= innerHeight
 				&& step.getBoundingClientRect().top > page.box('.head').bottom)`)), "%v", size)
 	}

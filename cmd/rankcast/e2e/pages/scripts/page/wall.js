@@ -37,6 +37,10 @@ Object.assign(page, {
 		if (side.some(part => overlap(part, lists))) faults.push('the list is over the leader');
 		const head = page.all('h1, .facts, .left, .clock').filter(part => part.checkVisibility()).map(box);
 		if (head.some((one, i) => head.slice(i + 1).some(other => overlap(one, other)))) faults.push('the head is crowded');
+		const facts = document.querySelector('.facts');
+		if (facts.scrollWidth > facts.clientWidth) faults.push('the facts are cut');
+		const code = document.querySelector('#qr');
+		if (innerHeight > innerWidth && code.checkVisibility() && box(code).right < lists.right - 1) faults.push('the code is off the margin');
 		const rows = page.all('[part=list] > [part~=row]', board.shadowRoot);
 		const boxes = rows.map(box);
 		if (boxes.some(({top, bottom}) => top < lists.top - 1 || bottom > lists.bottom + 1)) faults.push('a row is cut');
