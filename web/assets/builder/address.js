@@ -2,8 +2,9 @@
 
 /** The options of an overlay in the form of the builder, and in an address, which leaves out what is the default. */
 
-import { ACCENT, CHOICES, NAMES, NUMBERS, TEXTS } from '../overlay/options.js';
+import { ACCENT, CHOICES, NAMES, NUMBERS, readOptions, TEXTS } from '../overlay/options.js';
 import { decodeSegment } from '../shared/links.js';
+import { URLOptions } from '../shared/url-options.js';
 
 /** The size of a source in OBS, px, which OBS reads from a link that is dropped on it. */
 export const SIZE = ['layer-width', 'layer-height'];
@@ -12,18 +13,40 @@ const LANG = 'layer-lang';
 
 /**
  * @param {HTMLFormElement} form
- * @returns {URLSearchParams} the valid options of the form that the mode uses and that differ from the defaults
+ * @returns {URLSearchParams} the options of the form that the mode uses and that differ from the defaults, right or wrong
  */
 export function readForm(form) {
   const query = new URLSearchParams();
-  const mode = new FormData(form).get('mode');
   for (const name of NAMES) {
-    const modes = form.querySelector(`[name="${name}"]`)?.closest('[data-modes]')?.getAttribute('data-modes');
-    const value = modes && !modes.split(' ').includes(String(mode)) ? undefined : valueOf(form, name);
+    const value = isUsed(form, name) ? valueOf(form, name) : undefined;
     if (value !== undefined) query.set(name, value);
   }
-  if (!query.has('gifts')) query.delete('event');
   return query;
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {string} name of an option
+ * @returns {boolean} whether the mode has it; an event is that of alerts
+ */
+export function isUsed(form, name) {
+  if (name === 'event') return valueOf(form, 'gifts') !== undefined;
+  const modes = form.querySelector(`[name="${name}"]`)?.closest('[data-modes]')?.getAttribute('data-modes');
+  return !modes || modes.split(' ').includes(String(new FormData(form).get('mode')));
+}
+
+/**
+ * @param {URLSearchParams} query of an overlay
+ * @returns {Map<string, string>} what is wrong with it, by option
+ */
+export function faultsOf(query) {
+  return new Map(
+    [...query].flatMap((pair) => {
+      const options = new URLOptions(new URLSearchParams([pair]));
+      readOptions(options);
+      return options.faults.map((fault) => [pair[0], fault]);
+    }),
+  );
 }
 
 /**
@@ -39,7 +62,6 @@ function valueOf(form, name) {
     const value = field.checked === (field.value === CHOICES[name][0]) ? CHOICES[name][0] : CHOICES[name][1];
     return value === CHOICES[name][0] ? undefined : value;
   }
-  if (field instanceof HTMLInputElement && !field.validity.valid) return undefined;
   const value = field && 'value' in field ? field.value.trim() : '';
   if (name === 'accent') return isOn ? shortColor(value) : undefined;
   if (name in TEXTS && !isOn) return '';

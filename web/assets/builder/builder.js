@@ -7,6 +7,7 @@
  */
 
 import { textIn } from '../../kit/format.js';
+import { NAMES } from '../overlay/options.js';
 import { fetchJSON } from '../shared/api.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
@@ -14,7 +15,8 @@ import { readProfile } from '../shared/member-name.js';
 import '../shared/settings.js';
 import { text } from '../shared/texts.js';
 import { token, withToken } from '../shared/token.js';
-import { fillForm, overlayQuery, parseAddress, readForm, SIZE, withOverlay, withQuery } from './address.js';
+import { URLOptions } from '../shared/url-options.js';
+import { faultsOf, fillForm, isUsed, overlayQuery, parseAddress, readForm, SIZE, withOverlay, withQuery } from './address.js';
 import { PAUSE_MS, Preview } from './preview.js';
 
 const COPIED_MS = 2_000;
@@ -28,6 +30,8 @@ const pictures = byId('pictures', HTMLFormElement);
 const address = byId('address', HTMLInputElement);
 const note = byId('address-note', HTMLElement);
 const file = byId('file', HTMLInputElement);
+const copy = byId('copy', HTMLButtonElement);
+const drag = byId('drag', HTMLAnchorElement);
 const full = byId('full', HTMLAnchorElement);
 const size = byId('size', HTMLSelectElement);
 const [width, height] = [byId('width', HTMLInputElement), byId('height', HTMLInputElement)];
@@ -42,15 +46,18 @@ let addressTimer;
 let picture = 'day';
 /** What the field of the member names, if that is nobody. */
 let nobody = '';
+/** What is wrong with the address that filled the form, by option, until the reader changes that. @type {Map<string, string>} */
+let taken = new Map();
 
 byId('board-link', HTMLAnchorElement).href = pageURL(`boards/${encodeSegment(board)}`).href;
 byId('token-note', HTMLElement).hidden = token === '';
 boards.append(new Option(board, board, true, true));
-take(overlayQuery(new URLSearchParams(location.search)));
+complain(take(overlayQuery(new URLSearchParams(location.search))).join('\n'));
 loadChoices();
 
 form.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement && target.name === 'accent') input('has-accent').checked = true;
+  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) taken.delete(target.name);
   say('');
   // Half the name of a member names nobody: the field is read at its change.
   if (target !== boards && target !== input('me')) render();
@@ -81,7 +88,7 @@ address.addEventListener('input', (event) => {
 });
 address.addEventListener('change', readAddress);
 address.addEventListener('blur', render);
-byId('copy', HTMLButtonElement).addEventListener('click', async () => {
+copy.addEventListener('click', async () => {
   render();
   try {
     await navigator.clipboard.writeText(address.value);
@@ -89,7 +96,7 @@ byId('copy', HTMLButtonElement).addEventListener('click', async () => {
   } catch {
     // The browser lets no page copy by http or without permission.
     address.focus();
-    say(text('copy_by_hand'));
+    complain(text('copy_by_hand'));
   }
 });
 
@@ -97,8 +104,9 @@ function readAddress() {
   const pasted = parseAddress(address.value);
   if (!pasted) return complain(text('builder_no_address'));
   if (pasted.board !== board) return location.assign(withToken(builderOf(pasted.board, pasted.query)));
-  take(pasted.query);
-  say(text('builder_read'));
+  const faults = take(pasted.query);
+  if (faults.length) complain([text('builder_read'), ...faults].join('\n'));
+  else say(text('builder_read'));
 }
 
 /** @param {string} words below the address, for some time */
@@ -128,18 +136,25 @@ function input(name) {
   return /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
 }
 
-/** @param {URLSearchParams} query the options of an overlay from now on */
+/**
+ * @param {URLSearchParams} query the options of an overlay from now on
+ * @returns {string[]} what is wrong with those that have no field now
+ */
 function take(query) {
   const event = query.get('event');
   if (event && ![...eventChoice().options].some(({ value }) => value === event)) eventChoice().append(new Option(event, event));
   fillForm(form, query);
-  const [w, h] = SIZE.map((name) => query.get(name) ?? '');
-  width.value = w || '1920';
-  height.value = h || '1080';
+  const sizes = new URLOptions(query);
+  [width, height].forEach((field, i) => {
+    field.value = String(sizes.numberOf(SIZE[i], Number(field.min), Number(field.max), [1920, 1080][i]));
+  });
   const listed = [...size.options].some(({ value }) => value === `${width.value}x${height.value}`);
   size.value = listed ? `${width.value}x${height.value}` : '';
-  render();
+  taken = faultsOf(query);
   checkMember();
+  const unused = NAMES.filter((name) => query.get(name) && !isUsed(form, name));
+  const others = [...taken].flatMap(([name, fault]) => (NAMES.includes(name) ? [] : [fault]));
+  return [...others, ...sizes.faults, ...(unused.length ? [text('builder_unused', { names: unused.join(', ') })] : [])];
 }
 
 /** Shows what the form says: the overlay, its address and its size, in the page's own address, too. */
@@ -148,20 +163,29 @@ function render() {
   byId('own-size', HTMLElement).hidden = size.value !== '';
   const [w, h] = [width, height].map((field) => (field.validity.valid && Number(field.value)) || Number(field.min));
   const query = readForm(form);
+  const wrong = faultsOf(query);
+  for (const name of wrong.keys()) query.delete(name);
   const mode = query.get('mode') ?? 'list';
+  const unknown = nobody && query.get('me') === nobody ? text('builder_me_unknown', { name: nobody }) : '';
+  /** @type {Map<string, string>} */
+  const missing = new Map();
+  if (needsMember(query)) missing.set('me', text('overlay_me_needed'));
+  if (mode === 'goal' && !query.has('goal')) missing.set('goal', text('overlay_goal_needed'));
+  const faults = new Map([['me', unknown], ...missing, ...taken, ...wrong]);
+  for (const name of NAMES) setFault(name, faults.get(name) ?? '');
+  copy.disabled = drag.hidden = missing.size > 0;
   for (const field of form.querySelectorAll('[data-modes]'))
     if (field instanceof HTMLElement) field.hidden = !field.dataset.modes?.split(' ').includes(mode);
   setText(byId('scale-shown', HTMLElement), `${query.get('scale') ?? 100} %`);
-  const unknown = nobody && query.get('me') === nobody ? text('builder_me_unknown', { name: nobody }) : '';
-  setText(byId('me-needed', HTMLElement), needsMember(query) ? text('overlay_me_needed') : unknown);
-  setText(byId('goal-needed', HTMLElement), mode === 'goal' && !query.has('goal') ? text('overlay_goal_needed') : '');
   byId('event-field', HTMLElement).hidden = !query.has('gifts') || eventChoice().options.length < 2;
   const url = withQuery(new URL(`overlay/${encodeSegment(board)}`, ROOT), query);
   if (document.activeElement !== address || parseAddress(address.value) === undefined) address.value = url.href;
   setText(byId('shown-width', HTMLElement), String(w));
   setText(byId('shown-height', HTMLElement), String(h));
   full.href = url.href;
-  preview.show(url, w, h);
+  const seen = new URLSearchParams(query);
+  if (!seen.has('lang')) seen.set('lang', document.documentElement.lang.slice(0, 2));
+  preview.show(withQuery(url, seen), w, h);
   SIZE.forEach((name, i) => query.set(name, String([w, h][i])));
   // A browser refuses an address that changes with each step of a slider.
   clearTimeout(addressTimer);
@@ -171,7 +195,23 @@ function render() {
     updateLanguageLink(otherLanguage);
   }, PAUSE_MS);
   query.set('layer-name', document.title.split(' · ')[0]);
-  byId('drag', HTMLAnchorElement).href = withQuery(url, query).href;
+  drag.href = withQuery(url, query).href;
+}
+
+/**
+ * @param {string} name of an option
+ * @param {string} fault below its field; '': none
+ */
+function setFault(name, fault) {
+  const field = form.querySelector(`[name="${name}"]`)?.closest('.choice, .field, .check');
+  const shown = field?.nextElementSibling;
+  if (shown?.className === 'fault') return setText(shown, fault);
+  if (!fault || !field) return;
+  const line = createElement('p', 'fault', fault);
+  line.id = `${name}-fault`;
+  line.role = 'alert';
+  setAttribute(line, 'data-modes', field.getAttribute('data-modes') ?? undefined);
+  field.after(line);
 }
 
 /** @param {URLSearchParams} query */
@@ -221,7 +261,7 @@ async function loadChoices() {
     fetchJSON('v1/events').catch(() => ({ events: [] })),
   ]);
   const unit = textIn(definition.display?.unit);
-  if (unit) input('unit').placeholder = unit;
+  if (unit) input('unit').placeholder = unit.split('|').at(-1) ?? '';
   input('title').placeholder = textIn(definition.title) || board;
   for (const { board: name, title } of all.boards) {
     if (name === board) setText(boards.options[0], textIn(title) || name);

@@ -38,3 +38,14 @@ export const TEXTS = { title: 80, unit: 20 };
 /** All options, in the order in which an address has them. */
 export const NAMES = ['mode', 'theme', 'top', 'me', 'pace', 'lang', 'scale', 'place', 'accent', 'face', 'title', 'unit', 'ends',
   'avatars', 'motion', 'sound', 'gifts', 'event', 'goal'];
+
+/** @param {import('../shared/url-options.js').URLOptions} options of an address, which know its faults then */
+export function readOptions(options) {
+  const look = Object.fromEntries(Object.entries(CHOICES).map(([key, values]) => [key, options.oneOf(key, values)]));
+  const sizes = Object.fromEntries(Object.entries(NUMBERS).map(([key, bounds]) => [key, options.numberOf(key, ...bounds)]));
+  const accent = options.formOf('accent', ACCENT, 'ff4081');
+  const goal = options.goalOf('goal');
+  const texts = Object.fromEntries(Object.entries(TEXTS).map(([key, most]) => [key, options.ownText(key, most)]));
+  options.checkKeys(NAMES);
+  return { look, sizes, accent, goal, texts };
+}

@@ -34,7 +34,7 @@ import { showBattles } from './battle.js';
 import { celebrateLeaders } from './celebration.js';
 import clearSheet from './clear.css' with { type: 'css' };
 import { showGaps } from './gaps.js';
-import { ACCENT, CHOICES, NAMES, NUMBERS, TEXTS } from './options.js';
+import { readOptions } from './options.js';
 import { RankChange } from './rank-change.js';
 import { Ticker } from './ticker.js';
 
@@ -66,16 +66,11 @@ const isBuilt = parent !== window;
 const options = new URLOptions();
 const { faults } = options;
 const name = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^overlay\//, ''));
-const look = Object.fromEntries(Object.entries(CHOICES).map(([key, values]) => [key, options.oneOf(key, values)]));
-const { top: requestedTop, pace, scale, gifts } = Object.fromEntries(
-  Object.entries(NUMBERS).map(([key, bounds]) => [key, options.numberOf(key, ...bounds)]),
-);
-const accent = options.formOf('accent', ACCENT, 'ff4081');
-const goal = options.goalOf('goal');
-const { title, unit } = Object.fromEntries(Object.entries(TEXTS).map(([key, most]) => [key, options.ownText(key, most)]));
+const { look, sizes, accent, goal, texts } = readOptions(options);
+const { top: requestedTop, pace, scale, gifts } = sizes;
+const { title, unit } = texts;
 const { mode } = look;
 const me = options.textOf('me');
-options.checkKeys(NAMES);
 
 /** With its first rows, if the server knows them. */
 const board = document.querySelector('live-leaderboard') ?? document.createElement('live-leaderboard');

@@ -14,9 +14,14 @@ import { text } from './texts.js';
 const OBS_PREFIX = 'layer-';
 
 export class URLOptions {
-  #query = new URLSearchParams(location.search);
+  #query;
   /** What is wrong with the options, one text for each. @type {string[]} */
   faults = [];
+
+  /** @param {URLSearchParams} [query] Default: that of the page */
+  constructor(query = new URLSearchParams(location.search)) {
+    this.#query = query;
+  }
 
   /**
    * @param {string} key

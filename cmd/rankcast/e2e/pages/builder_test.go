@@ -40,6 +40,7 @@ func send(p *e2etest.Process, idol, fan string, count int) {
 
 // The parts of the builder.
 const (
+	faults       = `page.all('.fault').filter(line => line.checkVisibility()).map(line => line.textContent).join(' ')`
 	builtAddress = `(a => a.href && a.value)(Object.assign(document.querySelector('#address'), {href: '/'}))`
 	framed       = `document.querySelector('#picture iframe:not([data-loading])').contentDocument`
 	inFrame      = `(d => d.documentElement.dataset.theme + ' ' + d.querySelector('#title').textContent + ' '
@@ -117,6 +118,16 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 		// Another text than an address of an overlay changes nothing.
 		paste("javascript:alert(1)//overlay/"), becomes(`page.text('#address-note')`, "This is no address of an overlay."),
 		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
+		// What is wrong stays out, and is said below its field, or below the address if it has none.
+		paste(at+"?rows=2&top=200&theme=blue&gifts=x&layer-width=5&mode=me&me=i2&goal=5"),
+		becomes(`page.text('#address-note')`, "Options set from this address. Unknown parameter rows. Known: mode, theme, top, me, pace, "+
+			"lang, scale, place, accent, face, title, unit, ends, avatars, motion, sound, gifts, event, goal "+
+			"layer-width=5 is not valid. Want: 100–7680 This layout does not use: top, goal"),
+		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?mode=me&me=i2"),
+		becomes(faults, "theme=blue is not valid. Want: dark, light, clear gifts=x is not valid. Want: 0–9007199254740991"),
+		choose("theme", "light", "mode", "list"), becomes(builtAddress, at+"?theme=light&me=i2&goal=5"),
+		becomes(faults, "top=200 is not valid. Want: 1–100 gifts=x is not valid. Want: 0–9007199254740991"),
+		choose("theme", "dark", "top", "3", "gifts", "", "me", "", "goal", ""), becomes(faults, ""),
 		// That of another board leads to its builder.
 		paste(at+"/../fans-of:i1?mode=compact&title=%22%3E%3Cscript%3E"),
 		becomes(builtAddress, "http://"+p.Addr+"/overlay/fans-of:i1?mode=compact&title=%22%3E%3Cscript%3E"),
@@ -130,18 +141,21 @@ func TestBuilderSaysWhatIsMissing(t *testing.T) {
 	p := launchBouquets(t)
 	send(p, "i1", "f1", 30)
 	at := "http://" + p.Addr + "/overlay/idols"
+	const given = `page.all('#copy:enabled, #drag:not([hidden])').map(way => way.textContent).reverse().join(' ') || 'nothing'`
 	ctx := window(t, 390, 844)
 	do(t, ctx, visit(p, "/boards/idols/overlay?mode=goal"),
-		becomes(`page.text('#me-needed') + ' ' + page.text('#goal-needed')`,
-			"Name in “Follows” who this is about. Give the levels in “Goal”, such as 500,1000."),
+		becomes(faults, "Name in “Follows” who this is about. Give the levels in “Goal”, such as 500,1000."),
+		becomes(given, "nothing"),
 		becomes(framed+`.querySelector('#hint').textContent`,
 			"Name in “Follows” who this is about.\nGive the levels in “Goal”, such as 500,1000."),
 		// The builder replaces a member's name by the id. It says so if nobody has the name.
-		choose("me", "<i>Ida</i>"), becomes(builtAddress, at+"?mode=goal&me=i1"),
-		choose("me", "Ida"), becomes(`page.text('#me-needed')`, "No member has the id or the name “Ida”."),
+		choose("me", "<i>Ida</i>"), becomes(builtAddress, at+"?mode=goal&me=i1"), becomes(given, "nothing"),
+		choose("goal", "5", "me", "Ida"), becomes(faults, "No member has the id or the name “Ida”."),
 		choose("me", "i1", "goal", "40,x", "gifts", "-5", "pace", "1e9"), becomes(builtAddress, at+"?mode=goal&me=i1"),
+		becomes(faults, "goal=40,x is not valid. Want: 500,1000,5000 gifts=-5 is not valid. Want: 0–9007199254740991 "+
+			"pace=1e9 is not valid. Want: 0–60000"),
 		choose("goal", "40,100", "gifts", "10", "pace", "0"), becomes(builtAddress, at+"?mode=goal&me=i1&pace=0&gifts=10&goal=40,100"),
-		becomes(`page.text('#me-needed') + page.text('#goal-needed')`, ""),
+		becomes(faults, ""), becomes(given, "Copy Drag this into OBS"),
 		becomes(framed+`.querySelector('live-leaderboard').shadowRoot.querySelector('[part=goal-text]').textContent`, "10 votes to go"),
 		holds(`document.documentElement.scrollWidth <= innerWidth`),
 	)
@@ -191,6 +205,8 @@ func TestBuilderKnowsTwoLanguages(t *testing.T) {
 	at := "http://" + p.Addr + "/overlay/idols"
 	const languages = `document.documentElement.lang + ' ' + document.querySelector('#options').elements.lang.value`
 	do(t, ctx, visit(p, "/boards/idols/overlay?lang=zh"), becomes(languages, "zh-Hans "), becomes(builtAddress, at),
+		// The picture shows the overlay in the language of its reader, until one is chosen.
+		becomes(framed+`.documentElement.lang`, "zh-Hans"),
 		choose("lang", "en"), becomes(builtAddress, at+"?lang=en"),
 		holds(`location.search.includes('lang=zh') && location.search.includes('layer-lang=en')`), chromedp.Reload(),
 		becomes(languages, "zh-Hans en"), becomes(builtAddress, at+"?lang=en"))
