@@ -24,19 +24,22 @@ export function showBattles(board, alerts) {
   const stage = byId('stage', HTMLElement);
   const heading = byId('heading', HTMLElement);
   let [toldAt, ledAt] = [-Infinity, -Infinity];
+  // Below the result of the last period, nobody tells the next one from it.
+  const isFinal = () => board.hasAttribute('data-finish');
   board.setAttribute('moments', ''); // look.css hides those of the element
   board.addEventListener('moment', ({ detail }) => {
     const now = performance.now();
-    if (detail.kind !== 'closing' || now - toldAt < PAUSE_MS) return;
+    if (isFinal() || detail.kind !== 'closing' || now - toldAt < PAUSE_MS) return;
     toldAt = now;
     setText(line, detail.text);
     line.hidden = false;
     setTimeout(() => (line.hidden = true), SHOWN_MS);
   });
+  board.addEventListener('finish', () => (line.hidden = true));
   board.addEventListener('new-leader', ({ detail: { entry } }) => {
     const now = performance.now();
     const room = stage.clientHeight - byId('frame', HTMLElement).offsetHeight;
-    if (now - ledAt < LEADER_PAUSE_MS || room < ALERT_LINES * heading.offsetHeight || heading.offsetHeight < 10) return;
+    if (isFinal() || now - ledAt < LEADER_PAUSE_MS || room < ALERT_LINES * heading.offsetHeight || heading.offsetHeight < 10) return;
     ledAt = now;
     const { member: id, name = id, avatar } = entry;
     alerts.show({ weight: 0, id, name, avatar, line: text('overlay_leads'), amount: '' });

@@ -325,12 +325,18 @@ func TestOverlayTellsOfBattles(t *testing.T) {
 	ctx := window(t, 1280, 720)
 	const alert = `(a => a.checkVisibility() ? page.words(a) : 'none')(document.querySelector('#alert'))`
 	const gaps = `page.all('[part=who]', page.root()).map(who => who.dataset.behind ?? 'first').join(' ')`
-	do(t, ctx, overlay(p, "idols", "pace=0"), isLive, becomes(gaps, "first −10"))
+	do(t, ctx, overlay(p, "idols", "pace=0"), isLive, becomes(gaps, "first −10"),
+		// Nothing of the next period while the result of the last one is there.
+		script(`page.board().toggleAttribute('data-finish')`),
+		script(`page.board().dispatchEvent(new CustomEvent('new-leader', {detail: {entry: {member: 'early'}}}))`),
+		script(`page.board().dispatchEvent(new CustomEvent('moment', {detail: {kind: 'closing', text: 'early'}}))`),
+		script(`page.board().toggleAttribute('data-finish')`))
 	send(p, "i2", "f1", 20)
 	do(t, ctx, becomes(alert, "Ii2leads now"),
 		script(`page.board().dispatchEvent(new CustomEvent('moment', {detail: {kind: 'passed', text: 'no'}}))`),
 		script(`page.board().dispatchEvent(new CustomEvent('moment', {detail: {kind: 'closing', text: '<b>close</b>'}}))`),
 		becomes(`page.texts('#battle')`, "<b>close</b>"),
+		script(`page.board().dispatchEvent(new CustomEvent('finish', {detail: {top: []}}))`), becomes(`page.texts('#battle')`, ""),
 		chromedp.EmulateViewport(400, 200), overlay(p, "idols", "pace=0"), isLive, script(`var leads = 0;
 			document.addEventListener('new-leader', () => leads++)`))
 	send(p, "i1", "f1", 20)
