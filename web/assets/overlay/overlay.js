@@ -206,7 +206,7 @@ function fitScores() {
   const lengths = [...(board.shadowRoot?.querySelectorAll('[part=score]') ?? [])].map(
     ({ textContent }) => textContent?.match(counted)?.length ?? 0,
   );
-  setProperty(frame, '--digits', Math.max(1, ...lengths));
+  setProperty(stage, '--digits', Math.max(1, ...lengths));
 }
 
 /**
