@@ -218,6 +218,9 @@ func TestOverlayHasATitle(t *testing.T) {
 	t.Parallel()
 	p := launchBouquets(t)
 	send(p, "i1", "f1", 30)
+	for _, more := range []string{"i2", "i3", "i4"} {
+		send(p, more, "f1", 40)
+	}
 	ctx := window(t, 1280, 900)
 	const (
 		line = `[['#title', document.querySelector('#heading')], ['ends', page.part('header')]]
@@ -234,13 +237,21 @@ func TestOverlayHasATitle(t *testing.T) {
 	}{
 		{"", 400, 300, "<b>Idols</b> | ends in …"}, {"title=Tonight", 400, 300, "Tonight | ends in …"}, {"ends=off", 400, 300, "<b>Idols</b>"},
 		{"title=", 400, 300, "ends in …"}, {"title=&ends=off", 400, 300, ""}, {"", 400, 100, ""},
-		{"mode=compact", 1000, 60, "<b>Idols</b>"},
-		{"mode=compact", 1280, 60, "<b>Idols</b> | ends in …"}, {"mode=compact&title=", 1000, 60, "ends in …"},
+		{"mode=compact", 800, 60, "<b>Idols</b>"}, {"mode=compact&scale=200", 1920, 1080, "<b>Idols</b>"},
+		{"mode=compact", 1000, 60, "<b>Idols</b> | ends in …"}, {"mode=compact&scale=50", 800, 600, "<b>Idols</b> | ends in …"},
+		{"mode=compact&title=", 1000, 60, "ends in …"},
 		{"mode=compact&ends=off", 400, 60, "<b>Idols</b>"}, {"mode=compact", 400, 60, ""},
 		{"mode=me&me=i1", 480, 100, "<b>Idols</b> | ends in …"},
+		{"mode=me&me=i1&theme=clear", 1280, 200, "<b>Idols</b> | ends in …"},
 	} {
 		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "idols", c.query), isLive,
 			script(`page.watchShifts()`), becomes(line, c.want)), c)
+		if strings.Contains(c.query, "mode=me") {
+			// The time is over the row, and near it where nothing else shows where the card ends.
+			do(t, ctx, holds(`(({x, y, width, height}) => page.root().elementsFromPoint(x + width / 2, y + height / 2)
+				.find(part => part.getRootNode() === page.root()) === page.part('ends'))(page.part('ends').getBoundingClientRect())`),
+				holds(`page.box('#frame').width < 500`))
+		}
 		if !strings.Contains(c.query, "mode") {
 			require.NoError(t, chromedp.Do(ctx, holds(`shifts === 0`)), c)
 		}
