@@ -79,7 +79,8 @@ func (f *filler) overlay() {
 	if !v.Look.HasTitle {
 		v.Look.Title = v.Title
 	}
-	v.Look.HasBar = v.Look.Title != "" || v.Data["ends"] == "on" && v.Board != nil && v.Board.HasEnd
+	isCard := v.Data["mode"] == "me" // its script shows it
+	v.Look.HasBar = !isCard && (v.Look.Title != "" || v.Data["ends"] == "on" && v.Board != nil && v.Board.HasEnd)
 	if !isList {
 		v.Board = nil
 	}

@@ -103,7 +103,7 @@ Object.assign(root.dataset, attributes);
 setProperty(root, '--scale', scale / 100);
 if (accent) root.style.setProperty('--accent', `#${accent}`);
 const waits = (mode === 'me' || mode === 'goal') && !me;
-frame.toggleAttribute('data-bar', !waits && (heading.textContent !== '' || frame.hasAttribute('data-bar')));
+frame.toggleAttribute('data-bar', !waits && mode !== 'me' && (heading.textContent !== '' || frame.hasAttribute('data-bar')));
 if (waits) faults.push(isBuilt ? text('overlay_me_needed') : text('overlay_me_missing'));
 if (mode === 'goal' && !goal) faults.push(isBuilt ? text('overlay_goal_needed') : text('overlay_goal_missing'));
 showFaults();
@@ -136,7 +136,9 @@ function start() {
     display = snapshot.info?.display;
     setText(heading, title ?? (textIn(snapshot.info?.title) || name));
     const isTimed = frame.toggleAttribute('data-timed', look.ends === 'on' && snapshot.ends !== null);
-    frame.toggleAttribute('data-bar', isTimed || heading.textContent !== '');
+    // A card has its title once it is there: the member may come after the board.
+    const isThere = mode !== 'me' || Boolean(board.shadowRoot?.querySelector('[part~=me]'));
+    frame.toggleAttribute('data-bar', isThere && (isTimed || heading.textContent !== ''));
   });
   if (mode === 'list') {
     new ResizeObserver(fitRows).observe(stage);
