@@ -170,13 +170,13 @@ func TestOverlayStandsInItsPlace(t *testing.T) {
 		left < innerWidth - right - 2 ? 'left' : left > innerWidth - right + 2 ? 'right' : 'center',
 		top < innerHeight - bottom - 2 ? 'top' : top > innerHeight - bottom + 2 ? 'bottom' : 'center',
 		left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight ? 'whole' : 'cut'].join(' '))(page.box('#frame'))`
-	for _, size := range [][2]int64{{1920, 1080}, {2560, 1440}, {1080, 1920}, {1440, 2560}} {
-		for place, want := range map[string]string{
-			"": "left top", "top": "center top", "top-right": "right top", "left": "left center", "center": "center center",
-			"right": "right center", "bottom-left": "left bottom", "bottom": "center bottom", "bottom-right": "right bottom",
-		} {
-			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(size[0], size[1]),
-				overlay(p, "stars", "scale=50&me=m07&place="+place), isLive, becomes(where, want+" whole")), "%v %s", size, place)
+	for place, want := range map[string]string{
+		"": "left top", "top": "center top", "top-right": "right top", "left": "left center", "center": "center center",
+		"right": "right center", "bottom-left": "left bottom", "bottom": "center bottom", "bottom-right": "right bottom",
+	} {
+		do(t, ctx, overlay(p, "stars", "scale=50&me=m07&place="+place), isLive)
+		for _, size := range [][2]int64{{1920, 1080}, {2560, 1440}, {1080, 1920}, {1440, 2560}} {
+			require.NoError(t, chromedp.Do(ctx, resize(size[0], size[1]), becomes(where, want+" whole")), "%v %s", size, place)
 		}
 	}
 	const height = `page.members()[0].offsetHeight`
