@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"rankcast/ranking/definition"
@@ -59,5 +60,9 @@ func (f *filler) score(score int64, d definition.Board) scoreView {
 	if d.Columns != nil {
 		return scoreView{Columns: f.columnsOf(d.Columns, &score)}
 	}
-	return scoreView{Score: scoretext.Short(score, d.Display, f.tag)}
+	text := scoretext.Short(score, d.Display, f.tag)
+	if number, unit, has := strings.Cut(text, " "); has {
+		return scoreView{Score: number + " ", ScoreUnit: unit}
+	}
+	return scoreView{Score: text}
 }

@@ -169,7 +169,8 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		names := find(story, "bdi", "class", "standing-name")
 		require.Len(t, names, 7)
 		require.Equal(t, "Mia Torres", names[6].text)
-		require.Equal(t, "94 Stars of the wee", find(story, "span", "class", "standing-score")[6].text)
+		require.Equal(t, "94 ", find(story, "span", "class", "standing-score")[6].text)
+		require.Equal(t, "Stars of the wee", find(story, "small", "class", "unit")[6].text)
 		require.Len(t, find(story, "li", "class", "place"), 7)
 		require.Equal(t, "../../boards/stars?me=s17", find(story, "a", "id", "board-link")[0].attributes["href"])
 		require.Equal(t, "http://"+n.Addr+"/boards/stars/story", find(story, "meta", "property", "og:url")[0].attributes["content"])
@@ -179,7 +180,7 @@ func TestPagesHaveTheirRows(t *testing.T) {
 		require.Equal(t, "Mia Torres", find(member, "meta", "property", "og:title")[0].attributes["content"])
 		require.Equal(t, "http://"+n.Addr+"/members/star/s17", find(member, "meta", "property", "og:url")[0].attributes["content"])
 		require.Equal(t, "../../boards/stars?me=s17", find(member, "a", "title", "stars")[0].attributes["href"])
-		require.Equal(t, "94 Stars of the wee", find(member, "span", "class", "score")[0].text)
+		require.Equal(t, "94 ", find(member, "span", "class", "score")[0].text)
 		require.Len(t, find(member, "li", "class", "member-board"), 2, "stars and hot")
 		for path, id := range map[string]string{"/members/star/nobody": "nobody", "/members/star/%3Cb%3E": "&lt;b&gt;",
 			"/members/no%20kind/x": "x"} {

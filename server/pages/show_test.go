@@ -159,7 +159,7 @@ func TestShowSpeaksTheLanguagesOfItsLabels(t *testing.T) {
 	} {
 		a := n.Do("GET", "/show/bouquet/ann"+c.query, "", "Accept-Language", c.accepts)
 		require.Equal(t, 200, a.Status)
-		for _, text := range []string{`<h1 id="title" dir="auto">` + c.title + `</h1>`, ">30 " + c.unit + "<",
+		for _, text := range []string{`<h1 id="title" dir="auto">` + c.title + `</h1>`, `>30 <small class="unit">` + c.unit + "<",
 			`<h3 id="fans-title" dir="auto">` + c.fans + `</h3>`, `<h3 id="recent-title" dir="auto">now:ann</h3>`, `<html lang="` + c.own + `"`} {
 			require.Contains(t, withoutLang.ReplaceAllString(a.Body, `dir="auto">`), text, "%+v", c)
 		}

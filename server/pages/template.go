@@ -118,10 +118,10 @@ type rowView struct {
 	Me     bool
 }
 
-// scoreView is a score: Columns on a board with columns, otherwise Score.
+// scoreView is a score: Columns on a board with columns, otherwise Score, which ends with a space before a unit.
 type scoreView struct {
-	Score   string
-	Columns []columnView
+	Score, ScoreUnit string
+	Columns          []columnView
 }
 
 // navLink is a link to a board in the list of boards, or to the page of an event.

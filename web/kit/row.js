@@ -35,7 +35,7 @@ const [GLIDE_MS, LONG_GLIDE_MS] = [500, 650];
 const LIFT = [1, 1.03, 1.03, 1];
 /** A score that follows the one before within this time neither rolls nor shows what it gained: nobody could read it. */
 const CALM_MS = 600;
-/** A number with more characters is abbreviated. What is longer all the same, as by its unit, has a smaller font. */
+/** A number with more characters is abbreviated. */
 const FULL_LENGTH = 13;
 
 /**
@@ -200,9 +200,13 @@ function renderScore(field, { score }, before, { exact, short, gap }) {
   setAttribute(field, 'title', text !== whole && whole);
   setAttribute(field, 'data-gain', score !== null && from !== null && (score > from ? '+' : '-') + gap(Math.abs(score - from)));
   setAttribute(field, 'data-columns', false);
-  setProperty(field, '--_score', text.length);
-  if (from === null) setText(field, text);
-  else roll(field, text);
+  // The unit is a part of its own: a narrow list shows it once.
+  const end = text.indexOf(' ') + 1 || text.length;
+  const unit = part('small', 'unit', text.slice(end));
+  setProperty(field, '--_score', end);
+  field.querySelector('[part=unit]')?.remove();
+  if (from === null) field.replaceChildren(text.slice(0, end), unit);
+  else roll(field, text.slice(0, end), unit);
 }
 
 /**
@@ -211,8 +215,9 @@ function renderScore(field, { score }, before, { exact, short, gap }) {
  *
  * @param {HTMLElement} field
  * @param {string} text
+ * @param {...Node} more follows the text
  */
-export function roll(field, text) {
+export function roll(field, text, ...more) {
   const before = field.textContent ?? '';
   const least = Math.min(before.length, text.length);
   let end = 0;
@@ -221,6 +226,6 @@ export function roll(field, text) {
   while (start < least - end && before[start] === text[start]) start++;
   const digits = part('span', 'digits', text.slice(start, text.length - end));
   digits.dataset.before = before.slice(start, before.length - end);
-  digits.onanimationend = () => (field.textContent = text);
-  field.replaceChildren(text.slice(0, start), part('span', 'roll', digits), text.slice(text.length - end));
+  digits.onanimationend = () => field.replaceChildren(text, ...more);
+  field.replaceChildren(text.slice(0, start), part('span', 'roll', digits), text.slice(text.length - end), ...more);
 }

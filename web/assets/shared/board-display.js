@@ -67,8 +67,10 @@ function signed(change, format) {
 export function renderScore(element, entry, { exact, short, heads }, widths) {
   if (heads) return renderColumns(element, heads, widths, (head) => head.short(valueOf(head, entry)));
   const { score } = entry;
-  setText(element, short(score));
-  setAttribute(element, 'title', short(score) !== exact(score) && exact(score));
+  const text = short(score);
+  const end = text.indexOf(' ') + 1 || text.length;
+  if (element.textContent !== text) element.replaceChildren(text.slice(0, end), createElement('small', 'unit', text.slice(end)));
+  setAttribute(element, 'title', text !== exact(score) && exact(score));
 }
 
 /**

@@ -79,6 +79,11 @@ func TestFirstRowsComeWithTheFirstAnswer(t *testing.T) {
 					becomes(`page.root().querySelector('[part~=row] [part=member]').textContent`, "Mia Torres"),
 					evaluate(`page.placesOfRows()`, &then),
 					holds(`taken >= 5`),
+					// The leader's letters are no smaller than those of the second, and a narrow list has the unit once.
+					holds(`(([first, second]) => first >= second)(page.all('[part=score]', page.root())
+						.map(score => parseFloat(getComputedStyle(score).fontSize)))`),
+					holds(fmt.Sprintf(`%t || page.all('[part=unit]', page.root()).filter(unit => unit.checkVisibility()).length === 1`,
+						size.width > 400 || path == "/overlay/stars")),
 				)
 				require.Equal(t, first, then, "the rows stay where they are")
 			})
@@ -112,7 +117,7 @@ func define(t *testing.T, p *e2etest.Process) {
 		require.Equal(t, status, a.StatusCode, "%s %s", method, path)
 	}
 	request("PUT", "/v1/boards/stars",
-		`{"title":{"en":"Stars of the week"},"kind":"star","period":"week","display":{"unit":{"en":"flowers"}}}`, 200)
+		`{"title":{"en":"Stars of the week"},"kind":"star","period":"week","display":{"unit":{"en":"garden flowers"}}}`, 200)
 	request("PUT", "/v1/members/star/m0", `{"name":"Mia Torres"}`, 201)
 	var updates []string
 	for i := range 30 {
