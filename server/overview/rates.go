@@ -25,6 +25,7 @@ type changeRates struct {
 type rateSamples struct {
 	epoch          string
 	before, latest rateSample
+	rate           *int64 // as last measured
 }
 
 type rateSample struct {
@@ -33,8 +34,8 @@ type rateSample struct {
 }
 
 // of returns how often a board changes in a minute, measured since a read some 20 to 40 s ago, or since the last ones if
-// they are longer ago. seq is the number of its changes in an epoch now. of returns nil if the node has not measured
-// long enough.
+// they are longer ago. seq is the number of its changes in an epoch now. While the node has not measured long enough, as
+// after a period has ended, of returns the rate of before, or nil.
 func (r *changeRates) of(board, epoch string, seq int64, now time.Time) *int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,18 +43,16 @@ func (r *changeRates) of(board, epoch string, seq int64, now time.Time) *int64 {
 	switch {
 	case !known || s.epoch != epoch:
 		first := rateSample{now, seq}
-		s = rateSamples{epoch, first, first}
+		s = rateSamples{epoch, first, first, s.rate}
 	case now.Sub(s.latest.at) >= rateSpan:
 		s.before, s.latest = s.latest, rateSample{now, seq}
 	}
 	if r.boards == nil || !known && len(r.boards) >= maxRated {
 		r.boards = make(map[string]rateSamples)
 	}
-	r.boards[board] = s
-	span := now.Sub(s.before.at)
-	if span < minRateSpan {
-		return nil
+	if span := now.Sub(s.before.at); span >= minRateSpan {
+		s.rate = new(int64(math.Round(float64(max(seq-s.before.seq, 0)) / span.Minutes())))
 	}
-	rate := int64(math.Round(float64(max(seq-s.before.seq, 0)) / span.Minutes()))
-	return &rate
+	r.boards[board] = s
+	return s.rate
 }

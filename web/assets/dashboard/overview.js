@@ -23,13 +23,10 @@ import { CardList } from './card-list.js';
  */
 
 const INTERVAL_MS = 2_000;
-/** Cards keep their places for this long, and for this long after the reader has done anything. */
-const ORDER_MS = 10_000;
 /** The number of cards from which the page has a filter, as on the server. */
 const MIN_FILTERED = 9;
 
 export class Overview {
-  #list;
   #cards;
   #note;
   #filter;
@@ -38,10 +35,8 @@ export class Overview {
   /** What the note says unless the filter finds nothing. */
   #state = '';
   #shown = false;
-  /** When the cards were last put in order. */
-  #orderedAt = performance.now();
-  /** When the reader last did anything. */
-  #usedAt = -Infinity;
+  /** The cards are in order. They keep their places for as long as the overview is open: rates go up and down. */
+  #isOrdered;
   /** When the data of the cards came, ms since 1970. At first the cards are as old as the page. */
   #asOf = performance.timeOrigin;
   #poll = new Poll(INTERVAL_MS, (signal) => this.#load(signal));
@@ -53,16 +48,13 @@ export class Overview {
    * @param {() => void} onBoardsChange boards or families were added or removed
    */
   constructor({ list, note, filter }, boardURL, definition, onBoardsChange) {
-    this.#list = list;
     this.#cards = new CardList(list, boardURL);
     this.#note = note;
     this.#filter = filter;
     this.#definition = definition;
     this.#onBoardsChange = onBoardsChange;
     this.#state = note.textContent ?? '';
-    for (const event of ['pointermove', 'pointerdown', 'keydown', 'scroll']) {
-      addEventListener(event, () => (this.#usedAt = performance.now()), { passive: true, capture: true });
-    }
+    this.#isOrdered = this.#cards.order.length > 0;
     filter.addEventListener('input', () => this.#applyFilter());
     filter.addEventListener('keydown', ({ key }) => {
       if (key === 'Enter' && filter.value) this.#cards.filter(filter.value)[0]?.element.querySelector('a')?.click();
@@ -85,10 +77,8 @@ export class Overview {
 
   /** @param {boolean} shown */
   show(shown) {
-    if (shown && !this.#shown) {
-      if (this.#cards.order.length === 0) this.#cards.await();
-      this.#orderedAt = -Infinity;
-    }
+    if (shown && !this.#shown && this.#cards.order.length === 0) this.#cards.await();
+    if (!shown) this.#isOrdered = false;
     this.#shown = shown;
     this.#cards.updateLinks();
     if (shown) this.#poll.start();
@@ -129,7 +119,7 @@ export class Overview {
     this.#cards.setStale(false);
     /** @type {Map<string, BoardCard>} */
     const cards = new Map();
-    for (const board of this.#isOrderFree() ? byActivity(boards, Date.parse(now)) : this.#inPlace(boards)) {
+    for (const board of this.#isOrdered ? this.#inPlace(boards) : byActivity(boards, Date.parse(now))) {
       const card = this.#cards.card(board.board);
       card.renderBoard(board, Date.parse(now), this.#definition(board.board));
       cards.set(board.board, card);
@@ -139,6 +129,7 @@ export class Overview {
       card.renderFamily(family);
       cards.set(family.board, card);
     }
+    this.#isOrdered = true;
     const before = this.#cards.order;
     this.#cards.arrange(cards);
     if (before.length > 0 && (before.length !== cards.size || before.some((board) => !cards.has(board)))) this.#onBoardsChange();
@@ -146,15 +137,6 @@ export class Overview {
     this.#setNote(
       left_off > 0 ? text('overview_left_off', { n: left_off }) : cards.size === 0 ? text('no_boards') : stateOf(cards.size, boards),
     );
-  }
-
-  /** @returns {boolean} whether cards may change places now, under the eyes of the reader but not under the fingers */
-  #isOrderFree() {
-    const now = performance.now();
-    if (now - Math.max(this.#orderedAt, this.#usedAt) < ORDER_MS || this.#list.matches(':hover, :focus-within') || this.#filter.value)
-      return false;
-    this.#orderedAt = now;
-    return true;
   }
 
   /**
