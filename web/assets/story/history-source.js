@@ -18,8 +18,8 @@ import { Poll } from '../shared/poll.js';
  *   avatar?: string }> }} Story
  */
 
-/** The shortest step of a history. */
-const INTERVAL_MS = 10_000;
+/** Half of the shortest step of a history: the end of a story is hardly older than what the server has recorded. */
+const INTERVAL_MS = 5_000;
 /** Steps of the whole history: more than a chart has room for. */
 const MAX_STEPS = 600;
 /** The page reads all of it anew after this time: members may have been hidden or erased. */
@@ -53,7 +53,7 @@ export class HistorySource {
     const before = this.#story;
     const steps = before?.history.steps.length ?? 0;
     const anew = !before || steps === 0 || steps > 2 * MAX_STEPS || now - this.#reloadedAt > RELOAD_MS;
-    if (before && !anew && (before.final || now - this.#loadedAt < before.step)) return;
+    if (before && !anew && (before.final || now - this.#loadedAt < before.step / 2)) return;
     let info = before?.info ?? null;
     try {
       if (anew) ({ info } = await fetchJSON(this.#path, signal));
