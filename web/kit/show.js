@@ -34,6 +34,8 @@ import { Moves } from './moves.js';
 import { dateParts, itemsOf, language, loadReveal, periodText, phrase } from './shared.js';
 import sheet from './show.css' with { type: 'css' };
 
+const DAY_MS = 86_400_000;
+
 /**
  * @param {Snapshot} list
  * @returns {boolean} whether its result needs no further entries: an element with room for one row has a list of one. The result
@@ -277,7 +279,7 @@ export class Show {
     const at = new Intl.DateTimeFormat(language, { ...dateParts, timeZone: info?.period?.timezone });
     // A page of before has neither names of periods nor words for a winner.
     const isOld = typeof periodText !== 'function';
-    const of = phrase('result', { time: (!isOld && period && periodText(info?.period)) || at.format(new Date(ends)) });
+    const of = phrase('result', { time: (!isOld && period && resultName(info?.period)) || at.format(new Date(ends)) });
     const texts = isOld ? { title: of, note: '' } : winnerTexts(top, formats, of);
     setAttribute(this.#element, 'data-finish', '');
     const { items } = itemsOf(result, own, me, false, formats.gap);
@@ -314,14 +316,26 @@ function passedOf(before, rank, listsBefore, lists, isWhole) {
 }
 
 /**
+ * @param {import('./period.js').Span | null | undefined} span of a period
+ * @returns {string} its name. That of a short one is the time when it began, but its result is of its end, as the next one begins
+ */
+function resultName(span) {
+  const [opens, ends] = [span?.opens, span?.ends].map((time) => Date.parse(time ?? ''));
+  const isShort = span && ends - opens < DAY_MS;
+  return periodText(isShort ? { ...span, opens: span.ends, ends: new Date(2 * ends - opens).toISOString() } : span);
+}
+
+/**
  * @param {readonly Entry[]} top of a result
  * @param {Formats} formats
  * @param {string} of what it is the result
  * @returns {{ title: string, note: string }} who has won, of what, and by how much
  */
-function winnerTexts([first, second], { gap }, of) {
+function winnerTexts([first, second], { exact, gap, render }, of) {
   if (second?.rank === 1) return { title: phrase('tie'), note: of };
-  const score = second && gap(Math.abs(first.score - second.score), first, second);
+  const by = second && Math.abs(first.score - second.score);
+  // With its unit, unless it is a time or one of columns.
+  const score = second && (render ? gap(by, first, second) : exact(by).replace(/^0:0?/, ''));
   return {
     title: phrase('winner', { name: first.name || first.member }),
     note: score ? `${of} · ${phrase('ahead', { score, name: second.name || second.member })}` : of,

@@ -106,7 +106,7 @@ func TestResultLeadsOn(t *testing.T) {
 	ends := time.Now().Add(6 * time.Second).UTC().Format(time.RFC3339)
 	p := e2etest.LaunchBoards(t, fmt.Sprintf(`boards:
   cup: {kind: player, history: 10s, ends: %q}
-  round: {kind: player, mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000}
+  round: {kind: player, mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {unit: pts}}
 `, ends))
 	const links = `page.all('#result-links a').filter(link => link.checkVisibility()).map(link => link.pathname + link.search).join()`
 	p.Update("cup", e2etest.Scores("a", 30, "b", 20, "c", 10))
@@ -115,6 +115,10 @@ func TestResultLeadsOn(t *testing.T) {
 	do(t, ctx, visit(p, "/boards/round"), isLive, becomes(links, ""))
 	p.Update("round", e2etest.Scores("a", 30, "b", 20))
 	do(t, ctx, becomes(`String(/^.boards.round@[0-9]+.card.png$/.test(decodeURIComponent(`+links+`)))`, "true"))
+	// Nothing speaks of the next period.
+	do(t, ctx, holds(`['#periods', '#trends'].every(part =>
+		!document.querySelector(part).checkVisibility({visibilityProperty: true}))`),
+		holds(`/^Final result, \S+.[AP]M · \d+ pts ahead of b$/.test(page.part('result-note').textContent)`))
 	require.Equal(t, "image/png", value[string](t, ctx,
 		`fetch(document.querySelector('#result-picture').href).then(({headers}) => headers.get('content-type'))`))
 	do(t, ctx, script(`page.board().setAttribute('board', 'cup')`), becomes(links, ""))
