@@ -511,8 +511,8 @@ export interface Pick {
  *
  * Parts: `header`, `title`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (with
  * `dot`, `state`), `list`, `row`, `me` (also a `row`: the followed member's), `rank`, `who`, `portrait`, `avatar`, `member`,
- * `gap`, `score`, `note`, `moment`, `goal` (with `goal-title`, `goal-text`, `goal-bar`, `goal-fill`, `goal-levels`, `goal-level`),
- * `reveal` (with `reveal-name`, `reveal-before`, `reveal-score`, `reveal-move`,
+ * `gap`, `score` (with `score-unit`), `note`, `moment`, `goal` (with `goal-title`, `goal-text`, `goal-bar`, `goal-fill`, `goal-levels`,
+ * `goal-level`), `reveal` (with `reveal-name`, `reveal-before`, `reveal-score`, `reveal-move`,
  * `reveal-rank`, `reveal-figures`, `reveal-places`: the member that is revealed, over the header), `countdown`, `finish` (with
  * `result`, `result-note`, `podium`, `step`), of a board with columns `heads` (with `columns`, `head`, `unit`) and in a score `columns` (with `column`, `column-name`, `value`), and those of
  * a template. A row has the attribute `data-member`, `data-podium` (its rank, 1 to 3), `data-below` if it is below the list, and

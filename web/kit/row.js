@@ -202,9 +202,9 @@ function renderScore(field, { score }, before, { exact, short, gap }) {
   setAttribute(field, 'data-columns', false);
   // The unit is a part of its own: a narrow list shows it once.
   const end = text.indexOf(' ') + 1 || text.length;
-  const unit = part('small', 'unit', text.slice(end));
+  const unit = part('small', 'score-unit', text.slice(end));
   setProperty(field, '--_score', end);
-  field.querySelector('[part=unit]')?.remove();
+  field.querySelector('small')?.remove();
   if (from === null) field.replaceChildren(text.slice(0, end), unit);
   else roll(field, text.slice(0, end), unit);
 }

@@ -82,7 +82,7 @@ func TestFirstRowsComeWithTheFirstAnswer(t *testing.T) {
 					// The leader's letters are no smaller than those of the second, and a narrow list has the unit once.
 					holds(`(([first, second]) => first >= second)(page.all('[part=score]', page.root())
 						.map(score => parseFloat(getComputedStyle(score).fontSize)))`),
-					holds(fmt.Sprintf(`%t || page.all('[part=unit]', page.root()).filter(unit => unit.checkVisibility()).length === 1`,
+					holds(fmt.Sprintf(`%t || page.all('[part=score-unit]', page.root()).filter(unit => unit.checkVisibility()).length === 1`,
 						size.width > 400 || path == "/overlay/stars")),
 				)
 				require.Equal(t, first, then, "the rows stay where they are")
