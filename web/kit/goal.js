@@ -35,7 +35,7 @@ export class Goal {
   #bar = part('div', 'goal-bar', this.#fill);
   /** The two ends of the bar, and which of the levels it leads to. */
   #ends = [part('span', 'goal-level'), part('span', 'goal-level'), part('span', 'goal-level')];
-  #scale = part('div', 'goal-levels', ...this.#ends);
+  #scale = part('div', 'goal-levels', this.#ends[0], ' ', this.#ends[1], ' ', this.#ends[2]);
   /** The attribute, as last read; null: there is none, or no member to follow. @type {string | null} */
   #attribute = null;
   /** @type {readonly number[]} */
@@ -60,7 +60,8 @@ export class Goal {
     this.#element = element;
     this.#goal = goal;
     this.#bar.role = 'progressbar';
-    goal.append(this.#title, this.#text, this.#bar, this.#scale);
+    // The spaces are for text that is read aloud or copied.
+    goal.append(this.#title, ' ', this.#text, ' ', this.#bar, this.#scale);
     // After the sheet of the element, and before those of a page of this server.
     /** @type {ShadowRoot} */ (element.shadowRoot).adoptedStyleSheets.splice(1, 0, sheet);
   }
@@ -75,8 +76,11 @@ export class Goal {
     this.#goal.hidden = !this.#levels.length || order === 'asc' || Boolean(columns);
     // A reveal shows a row whose score is not known yet.
     if (this.#goal.hidden || !snapshot || !own || (own.score === null && own.rank !== null)) return;
-    this.#standing = standing;
-    if (isLive) this.#count(snapshot, own, formats);
+    // A member without an entry comes without a name: it keeps the one that was known.
+    const before = this.#standing?.own;
+    const named = { ...own, name: own.name ?? (before?.member === own.member ? before.name : undefined) };
+    this.#standing = { ...standing, own: named };
+    if (isLive) this.#count(snapshot, named, formats);
     this.#render();
   }
 
@@ -174,13 +178,13 @@ export class Goal {
   }
 }
 
-/** @returns {HTMLElement} a spark that flies from anywhere on the bar */
+/** @returns {HTMLElement} a spark that flies from the bar, not beyond this part: there may be nothing else of the element */
 function newSpark() {
   const spark = part('i', 'goal-spark');
   const random = (/** @type {number} */ least, /** @type {number} */ most) => least + Math.random() * (most - least);
-  setProperty(spark, '--_at', random(0.02, 0.98));
-  setProperty(spark, '--_x', random(-4, 4));
-  setProperty(spark, '--_y', random(1.5, 7));
+  setProperty(spark, '--_at', random(0.15, 0.85));
+  setProperty(spark, '--_x', random(-3, 3));
+  setProperty(spark, '--_y', random(-1.7, 1.3));
   setProperty(spark, '--_turn', random(-1.5, 1.5));
   setProperty(spark, '--_late', random(0, 0.35));
   return spark;

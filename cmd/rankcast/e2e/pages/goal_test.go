@@ -64,12 +64,12 @@ func TestGoalsOfATotal(t *testing.T) {
 	}
 	give("g1", 400)
 	ctx := goalSite(t, p, `board="total" me="all" goal="500,1000,5000"`)
-	do(t, ctx, goalSays("The whole room100 flowers to go0level 1 of 3500"),
+	do(t, ctx, goalSays("The whole room 100 flowers to go 0 level 1 of 3 500"),
 		becomes(`page.words(page.part('title'))`, "All together"), reached())
 	give("g2", 99)
-	do(t, ctx, goalSays("The whole room1 flowers to go0level 1 of 3500"), reached())
+	do(t, ctx, goalSays("The whole room 1 flowers to go 0 level 1 of 3 500"), reached())
 	give("g3", 700)
-	do(t, ctx, reached("all 1000 1199 5000"), goalSays("The whole roomGoal reached500level 2 of 31,000"))
+	do(t, ctx, reached("all 1000 1199 5000"), goalSays("The whole room Goal reached 500 level 2 of 3 1,000"))
 	give("g3", 700)
 	p.Answers(200, "POST", "/v1/events/gift/take-back", `{"id":"g3"}`)
 	do(t, ctx, becomes(`page.words(page.part('score'))`, "499 flowers"))
@@ -80,7 +80,7 @@ func TestGoalsOfATotal(t *testing.T) {
 	p = e2etest.Launch(t, append(args, "--addr", p.Addr)...)
 	do(t, ctx, isLive, reached("all 1000 1199 5000"))
 	give("g5", 4000)
-	do(t, ctx, reached("all 1000 1199 5000", "all 5000 5099 "), goalSays("The whole roomGoal reached1,000level 3 of 35,000"))
+	do(t, ctx, reached("all 1000 1199 5000", "all 5000 5099 "), goalSays("The whole room Goal reached 1,000 level 3 of 3 5,000"))
 }
 
 // Each period has its goals anew, and begins without one.
@@ -89,7 +89,7 @@ func TestGoalsOfEachPeriod(t *testing.T) {
 	p := e2etest.LaunchBoards(t, goalBoards, "--origins", "*")
 	ctx := goalSite(t, p, `board="round" me="s17" goal="10" hold="0"`)
 	for _, all := range [][]string{{"s17 10 12 "}, {"s17 10 12 ", "s17 10 12 "}} {
-		do(t, ctx, becomes(`page.words(page.part('goal'))`, "s1710 to go"))
+		do(t, ctx, becomes(`page.words(page.part('goal'))`, "s17 10 to go"))
 		p.Post("round", `{"member":"s17","score":12}`)
 		do(t, ctx, reached(all...))
 	}
@@ -125,7 +125,7 @@ func TestPagesHaveGoals(t *testing.T) {
 		do(t, ctx, chromedp.Navigate("http://"+addr+path+"?me=bob&goal=25,100&lang=en"), isLive,
 			becomes(`document.fonts.status`, "loaded"), script(`var place = page.placesOfRows()`))
 		release()
-		do(t, ctx, goalSays("bob70 flowers to go25level 2 of 2100"), holds(`place === page.placesOfRows()`),
+		do(t, ctx, goalSays("bob 70 flowers to go 25 level 2 of 2 100"), holds(`place === page.placesOfRows()`),
 			becomes(`page.words(page.part('title'))`, ""))
 		if moved := value[float64](t, ctx, `page.layoutShift()`); moved > 0 {
 			t.Errorf("%s moves by %v", path, moved)
@@ -136,8 +136,8 @@ func TestPagesHaveGoals(t *testing.T) {
 	ctx := window(t, 600, 500)
 	do(t, ctx, visit(p, "/embed/stars?me=bob&lang=en&goal=5,3"),
 		becomes(textOf("#hint"), "goal=5,3 is not valid. Want: 500,1000,5000"),
-		visit(p, "/boards/stars?me=bob&goal=25,100&lang=en"), goalSays("bob70 flowers to go25level 2 of 2100"),
-		script(`page.root().querySelector("[data-member=ann]").click()`), goalSays("ann60 flowers to go25level 2 of 2100"),
+		visit(p, "/boards/stars?me=bob&goal=25,100&lang=en"), goalSays("bob 70 flowers to go 25 level 2 of 2 100"),
+		script(`page.root().querySelector("[data-member=ann]").click()`), goalSays("ann 60 flowers to go 25 level 2 of 2 100"),
 		becomes(`new URLSearchParams(location.search).get("goal")`, "25,100"))
 }
 
@@ -149,7 +149,7 @@ func TestGoalsFitTheWholeScreen(t *testing.T) {
 	const fits = `(e => e.scrollHeight > innerHeight ? 'ends at ' + e.scrollHeight : 'fits')(document.querySelector('#board'))`
 	ctx := ownWindow(t, 390, 844)
 	do(t, ctx, visit(p, "/boards/stars?me=m0012&goal=100,5000,20000&lang=en"),
-		goalSays("m001210,012 flowers to go5,000level 3 of 320,000"), fullScreen)
+		goalSays("m0012 10,012 flowers to go 5,000 level 3 of 3 20,000"), fullScreen)
 	for _, size := range [][2]int64{{390, 844}, {1280, 720}, {1920, 1080}} {
 		do(t, ctx, resize(size[0], size[1]), becomes(isFullScreen, "true"), becomes(fits, "fits"))
 	}

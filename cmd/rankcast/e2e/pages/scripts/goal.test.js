@@ -125,11 +125,12 @@ test('GoalsBeginAnewWithAPeriod', async () => {
 	await shows('u: 100 to go 0.8');
 	say(standing(2, 500, {period: '1', ends}));
 	await tells('u 500 500 1000');
-	say(standing(3, 700, {period: '2', ends, epoch: 'f'}));
-	await shows('u: 300 to go 0.4');
+	say({...standing(3, 700, {period: '2', ends, epoch: 'f'}), top: [{rank: 1, member: 'u', score: 700, name: 'Uma'}]});
+	await shows('Uma: 300 to go 0.4');
 	await tellsNothing();
+	// A member without a score comes without its name.
 	say(list(1, [], {period: '3', ends, epoch: ''}), own(1, null, null));
-	await shows('u: 500 to go 0');
+	await shows('Uma: 500 to go 0');
 	say(standing(2, 500, {period: '3', ends, epoch: 'g'}), own(2, 1, 500));
 	await tells('u 500 500 1000');
 	say(standing(1, 600, {period: '3', ends, epoch: 'h'}));
@@ -147,7 +148,7 @@ test('GoalsBeginAnewWithAPeriod', async () => {
 	}
 	// A final result has no more to go.
 	say(standing(4, 1200, {period: '3', ends, epoch: 'h', final: true}));
-	await shows('u: 1,200 / 5,000 0.05');
+	await shows('Uma: 1,200 / 5,000 0.05');
 });
 
 // Goals that are wrong show nothing, and a warning; nor has a board any where less is better, or with columns.
