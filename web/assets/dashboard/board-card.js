@@ -5,7 +5,7 @@
 import { frozenText, numbers, textIn, timeLeft } from '../../kit/format.js';
 import { periodText } from '../../kit/period.js';
 import { columnWidths, formatsOf, renderColumns, renderScore } from '../shared/board-display.js';
-import { placeholders, titleOf } from '../shared/board-name.js';
+import { titleOf } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { portraitIn, renderIcon } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
@@ -109,7 +109,7 @@ export class BoardCard {
     setText(this.#link, title);
     if (info) renderIcon(this.#part('head'), board, title, info.icon);
     if (unavailable) return;
-    setText(this.#part('total'), countedText('boards_each', instances, { parts: placeholders(board).join(', ') }));
+    setText(this.#part('total'), countedText('boards', instances));
     eachItem(this.#part('faces'), first, (item, { board: instance, parts }) => {
       const [link] = item.getElementsByTagName('a');
       link.title = instance;

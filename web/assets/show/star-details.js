@@ -11,7 +11,7 @@ import { encodeSegment } from '../shared/links.js';
 import { Portrait } from '../shared/portrait.js';
 import { countedText, text } from '../shared/texts.js';
 import { isInView, renderAmounts } from './board-rows.js';
-import { instance, labelOf, langOf, show, titleOfInstance } from './event.js';
+import { amountPieces, instance, labelOf, langOf, show, titleOfInstance } from './event.js';
 import { hasSymbol } from './symbol.js';
 
 /**
@@ -207,10 +207,10 @@ export class StarDetails {
  * @param {Formats} formats
  */
 function toPassText(own, above, below, formats) {
+  if (!above || formats.heads || above.score < own.score) return gapText(own, above, below, formats);
   // At an equal score, the star that reached it first stays ahead.
-  return above && !formats.heads && above.score >= own.score
-    ? text('show_to_pass', { amount: formats.exact(above.score - own.score + 1), name: above.name || above.member })
-    : gapText(own, above, below, formats);
+  const [number, unit] = amountPieces(above.score - own.score + 1);
+  return text('show_to_pass', { number, unit, name: above.name || above.member });
 }
 
 /**

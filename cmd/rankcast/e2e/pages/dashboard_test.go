@@ -51,7 +51,7 @@ boards:
 		visit(p, "/?me=bob"),
 		card("stars", "1 | <img src=x onerror=alert(1)> | 40 | 2 members"), card("laps", "1 | ann | 1:23.456 | 1 member"),
 		card("money", "1 | Cid | -1,234.56 € | 1 member"),
-		card("empty", "No scores yet | 0 members"), card("fans:{star}", "2 boards, one for each star"),
+		card("empty", "No scores yet | 0 members"), card("fans:{star}", "2 boards"),
 		becomes(names, "empty, fans:{star}, laps, money, stars"),
 		script(`var stays = true, cards = page.all('.card'),
 			starsCard = cards.find(card => card.querySelector('a').textContent === 'stars')`),
@@ -94,7 +94,7 @@ boards:
 				overview = {now: new Date(), boards, families: [{board: 'fans:{star}', instances: 0, unavailable: true}], left_off: 3};
 			globalThis.fetch = async () => Response.json(overview)`),
 		becomes(note, "3 more boards are not shown."), becomes(names, "fans:{star}, new, stars"),
-		card("stars", "1 | bob | 41 | 2 members"), card("fans:{star}", "2 boards, one for each star"),
+		card("stars", "1 | bob | 41 | 2 members"), card("fans:{star}", "2 boards"),
 		becomes(`page.all('.card[data-unavailable] .card-rate').map(rate => rate.textContent).join()`,
 			"can’t be read now,can’t be read now,can’t be read now"),
 		// The browser sends this event when the network is back. The page then asks at once.
