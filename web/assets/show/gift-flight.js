@@ -7,7 +7,7 @@
 
 import { createElement } from '../shared/dom.js';
 import { isCalm } from '../shared/motion.js';
-import { amountText } from './event.js';
+import { amountPieces } from './event.js';
 import { createSymbol } from './symbol.js';
 
 const MIN_PETALS = 7;
@@ -83,13 +83,14 @@ export class GiftFlights {
   #showCount(at, amount) {
     const sum = amount + (this.#count?.amount ?? 0);
     this.#count?.element.remove();
-    const element = createElement('span', 'sky-count', `+${amountText(sum)}`);
+    // The score has the unit.
+    const element = createElement('span', 'sky-count', `+${amountPieces(sum)[0]}`);
     this.#count = { element, amount: sum };
     this.#sky.append(element);
     const { offsetWidth: width, offsetHeight: height } = element;
     const { right, bottom } = at.getBoundingClientRect();
     const { x, y } = centerOf(at);
-    const end = at.closest('[part=amount], .standing')?.getBoundingClientRect().right ?? 0;
+    const end = at.closest('[part=amount], .star-head')?.getBoundingClientRect().right ?? 0;
     const place =
       right + COUNT_GAP + width <= end
         ? `translate(${right + COUNT_GAP}px, ${y - height / 2}px)`

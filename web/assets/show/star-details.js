@@ -55,6 +55,8 @@ export class StarDetails {
   /** The star without a score that the page has asked for last, and the last one that is nobody. */
   #checked = '';
   #nobody = '';
+  /** The rank that the star has risen to lately. */
+  #risenTo = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -81,6 +83,7 @@ export class StarDetails {
       const { rank, before, passed } = /** @type {CustomEvent<import('../../kit/rankcast.js').RankUp>} */ (event).detail;
       if (!this.#star) return;
       this.#showRise(before - rank);
+      this.#risenTo = rank;
       if (typeof passed === 'object' && passed.length > 0) onPassed(passed[0].name || passed[0].member);
     });
   }
@@ -167,6 +170,7 @@ export class StarDetails {
     if (score !== null && this.isNobody) this.#setNobody('');
     else if (me) this.#check();
     const formats = formatsOf(snapshot?.info);
+    if (rank === null || rank > this.#risenTo) this.#showRise(0);
     this.#rank.hidden = rank === null;
     setText(this.#rank, rank === null ? '' : text('show_rank', { n: rank }));
     setAttribute(this.#rank, 'data-podium', rank !== null && rank <= 3 && String(rank));

@@ -185,7 +185,8 @@ func TestShowWinnersStay(t *testing.T) {
 	)
 }
 
-// The page of a star says for a while that the star has risen, also where its board is out of sight.
+// The page of a star says for a while that the star has risen, also where its board is out of sight, unless it falls again. Nothing
+// moves for it.
 func TestShowSaysThatTheStarRose(t *testing.T) {
 	t.Parallel()
 	p := launchShow(t)
@@ -194,9 +195,14 @@ func TestShowSaysThatTheStarRose(t *testing.T) {
 	}
 	ctx := window(t, 390, 844)
 	do(t, ctx, visit(p, "/show/gift/s3?me=mochi&lang=en"), watching, becomes(textOf("#star-rank"), "No. 4"),
-		becomes(sees("#star-board"), "false"))
+		becomes(sees("#star-board"), "false"),
+		script(`var height = page.box('.star-head').height;
+			globalThis.setTimeout = (real => (run, ms, ...more) => ms === 6e3 ? 0 : real(run, ms, ...more))(setTimeout)`))
 	give(p, "s3", "u1", 25)
-	do(t, ctx, becomes(textOf("#star-rank"), "No. 2"), becomes(textOf("#star-move"), "Up 2 places"))
+	do(t, ctx, becomes(textOf("#star-rank"), "No. 2"), becomes(textOf("#star-move"), "Up 2 places"),
+		holds(`page.box('.star-head').height === height`))
+	give(p, "s1", "u1", 25)
+	do(t, ctx, becomes(textOf("#star-rank"), "No. 3"), becomes(textOf("#star-move"), ""))
 }
 
 // The largest of several choices rains over the window by the viewer's own tap, and a little by the gifts of others, but not with reduced
