@@ -49,7 +49,7 @@ sheet.replaceSync(`
     [part=gap] { display: none; }
     [part=amount] { font-size: 0.875rem; }
     /* 100vw - 5rem is the room of the three, of which a column has a third; a letter is half as wide as high. */
-    [part=score] { font-size: min(1em, (100vw - 5rem) * 0.57 / var(--length, 1)); }
+    [part=score] { font-size: min(1em, (100vw - 5rem) * 0.57 / var(--_score, 1)); }
     /* Over the foot of the portrait (3rem) and centered: there is no room beside the score. */
     [data-gain]::after {
       inset: auto -5.3125rem calc(100% + 1.5rem) -4rem;

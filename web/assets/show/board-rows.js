@@ -68,7 +68,6 @@ export function renderStarRows(board, update, starURL) {
     const score = index === undefined ? (me?.score ?? 0) : top[index].score;
     const between = index ? [top[index - 1], top[index]] : [me ?? undefined];
     setText(part(row, 'gap'), gap === 0 ? words.level : gap ? phrase('to_next', { score: format(Math.abs(gap), ...between) }) : '');
-    setProperty(row, '--length', part(row, 'score').textContent?.length ?? 0);
     setProperty(row, '--share', Math.round((Math.max(0, score) / max) * 1_000) / 1_000);
     setAttribute(part(row, 'link'), 'href', starURL(member));
   }

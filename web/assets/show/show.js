@@ -11,7 +11,7 @@ import './labels.js';
 import '../../kit/rankcast.js';
 import { partProblem } from '../shared/board-name.js';
 import { connectWithToken, setToken } from '../shared/connection.js';
-import { byId, setAttribute, setText } from '../shared/dom.js';
+import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { encodeSegment, handleLinks, pageURL, updateLanguageLink } from '../shared/links.js';
 import { memberProblem } from '../shared/member-id.js';
 import { refusalText } from '../shared/refusal.js';
@@ -49,6 +49,7 @@ const viewerButton = byId('viewer', HTMLElement);
 const viewerName = byId('viewer-name', HTMLElement);
 const viewerNote = byId('viewer-note', HTMLElement);
 const giftTitle = byId('gift-title', HTMLElement);
+const giftPanel = /** @type {HTMLElement} */ (giftTitle.parentElement);
 const languageLink = byId('other-language', HTMLAnchorElement);
 const feedEmpty = byId('feed-empty', HTMLElement);
 const feedEmptyText = feedEmpty.textContent ?? '';
@@ -116,6 +117,9 @@ board.addEventListener('update', (event) => {
 });
 
 viewerButton.addEventListener('click', () => nickname.ask(viewer));
+
+// What the panel with the buttons covers at the bottom of a narrow window.
+new ResizeObserver(([{ target }]) => setProperty(document.documentElement, '--gift', target.clientHeight)).observe(giftPanel);
 
 viewerButton.hidden = knownViewer !== '' || (takesGifts && !maySend);
 setUpPodium(board);

@@ -82,7 +82,7 @@ func TestShowMomentIsWholeOnAPhone(t *testing.T) {
 }
 
 // On a star's page the buttons stay at the bottom of a phone's window, with what the star needs to pass the next one; they cover
-// nothing that the page ends with.
+// nothing that the page ends with, nor the viewer's row, whatever their height, nor the star on a phone on its side.
 func TestShowButtonsStayAtTheBottom(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, strings.Replace(starFlowers, "kind: star}", "kind: star, display: {unit: flower|flowers}}", 1))
@@ -101,12 +101,16 @@ func TestShowButtonsStayAtTheBottom(t *testing.T) {
 			chromedp.Navigate("http://"+p.Addr+"/show/gift/s2?me=mochi&lang="+lang), watching,
 			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && document.documentElement.scrollHeight > innerHeight)`, "true"),
 			becomes(textOf("#gift-gap"), want[0]),
+			script(`document.querySelector('.size-unit').textContent = 'of the meadows '.repeat(4)`),
+			becomes(`String(`+bar+`.height > 160 && page.part('me', 'fans').getBoundingClientRect().bottom <= `+bar+`.top)`, "true"),
 			script(`scrollTo(0, document.documentElement.scrollHeight)`),
 			becomes(`String(Math.abs(`+bar+`.bottom - innerHeight) < 1 && page.box('#recent-panel').bottom <= `+bar+
 				`.top)`, "true"),
 			chromedp.Navigate("http://"+p.Addr+"/show/gift/s1?me=mochi&lang="+lang), becomes(textOf("#gift-gap"), want[1]),
 		)
 	}
+	do(t, ctx, resize(844, 390), visit(p, "/show/gift/s2?me=mochi"), watching,
+		becomes(`String(page.box('.star-head').bottom <= `+bar+`.top && Math.abs(`+bar+`.bottom - innerHeight) < 1)`, "true"))
 }
 
 // A name in a script from right to left begins where other names do.
