@@ -68,7 +68,7 @@ class GiftButton {
     element.addEventListener('click', () => onTap(this));
   }
 
-  /** @param {number} taps without an answer */
+  /** @param {number} taps of the run */
   render(taps) {
     if (taps === this.#taps) return;
     const grows = taps > this.#taps;
@@ -102,7 +102,7 @@ export class GiftButtons {
   #rainedAt = -Infinity;
   /** About gifts that the server has answered. */
   #message = '';
-  /** What the message thanks for. @type {{ star: string, fan: string, amount: number } | null} */
+  /** What the message thanks for. @type {{ star: string, amount: number } | null} */
   #thanked = null;
   #thankedAt = 0;
   /** The star's last rise, and whom it passed. @type {{ star: string, name: string, at: number } | null} */
@@ -196,7 +196,7 @@ export class GiftButtons {
     } else if (this.#sender.full) {
       this.#showMessage(text('show_too_many'));
     } else {
-      // Thanks stay, and grow with the next gift.
+      // Thanks stay until those for the next gift.
       if (!this.#thanked) this.#clearMessage();
       this.#send(choice);
     }
@@ -216,21 +216,20 @@ export class GiftButtons {
   }
 
   /**
-   * Thanks for the gift and for those before, as long as their thanks are shown.
+   * Thanks for the gift and for the others of the runs that the buttons count.
    *
    * @param {Gift} gift
    * @param {any[]} results
    */
-  #thank({ star, fan, amount }, results) {
+  #thank({ star, fan }, results) {
     const fans = show?.fans && instance(show.fans, star);
     const rank = results.find(({ board }) => board === fans)?.rank;
-    const before = this.#thanked;
-    const sum = amount + (before?.star === star && before.fan === fan ? before.amount : 0);
-    const values = { name: this.#page.nameOf(star), amount: amountText(sum) };
+    const amount = this.#sender.taken(star, fan);
+    const values = { name: this.#page.nameOf(star), amount: amountText(amount) };
     const other = this.#rise?.star === star && performance.now() - this.#rise.at < RISE_MS ? this.#rise.name : '';
     if (other) this.#showMessage(text('show_thanks_passed', { ...values, other }));
     else this.#showMessage(typeof rank === 'number' ? text('show_thanks_place', { ...values, rank }) : text('show_thanks', values));
-    this.#thanked = { star, fan, amount: sum };
+    this.#thanked = { star, amount };
     this.#thankedAt = performance.now();
     document.dispatchEvent(new CustomEvent('gift')); // for the sound
     this.#timer = setTimeout(() => this.#clearMessage(), narrow.matches ? COVERING_THANKS_MS : THANKS_MS);

@@ -6,10 +6,11 @@
  * The sender never changes a gift that it has sent. gift-buttons.js uses the sender.
  *
  * Gift: choice is what a tap gives; at is the time of the last tap or of the first sending, ms since 1970.
- * Run: the taps on one choice for one star until all of them are answered.
+ * Run: the taps on one choice for one star, each before the answers to those before it are older than RUN_MS; taken: what the
+ * server has taken of them.
  *
  * @typedef {{ id: string, star: string, fan: string, choice: number, amount: number, at: number }} Gift
- * @typedef {{ taps: number, gifts: number }} Run
+ * @typedef {{ star: string, fan: string, taps: number, taken: number, gifts: number, timer?: ReturnType<typeof setTimeout> }} Run
  * @typedef {import('../../kit/rankcast.js').Problem} Problem
  */
 
@@ -20,6 +21,8 @@ import { ROOT } from '../shared/links.js';
 const PAUSE_MS = 300;
 /** A gift gathers no longer than this, so that the board moves while a viewer goes on tapping. */
 const GATHER_MS = 5_000;
+/** The taps of a viewer who goes on at a calm pace are one run. */
+const RUN_MS = 1_500;
 /** More gifts than a viewer taps while a connection comes back. */
 const MAX_PENDING = 100;
 
@@ -82,10 +85,20 @@ export class GiftSender {
    * @param {string} star
    * @param {string} fan
    * @param {number} choice
-   * @returns {number} taps without an answer
+   * @returns {number} the taps of the run
    */
   taps(star, fan, choice) {
     return this.#runs.get(keyOf({ star, fan, choice }))?.taps ?? 0;
+  }
+
+  /**
+   * @param {string} star
+   * @param {string} fan
+   * @returns {number} what the server has taken of the runs on all choices
+   */
+  taken(star, fan) {
+    const runs = [...this.#runs.values()].filter((run) => run.star === star && run.fan === fan);
+    return runs.reduce((sum, { taken }) => sum + taken, 0);
   }
 
   /**
@@ -154,7 +167,7 @@ export class GiftSender {
   /** @param {{ star: string, fan: string, choice: number }} of */
   #runOf(of) {
     const key = keyOf(of);
-    const run = this.#runs.get(key) ?? { taps: 0, gifts: 0 };
+    const run = this.#runs.get(key) ?? { star: of.star, fan: of.fan, taps: 0, taken: 0, gifts: 0 };
     this.#runs.set(key, run);
     return run;
   }
@@ -162,7 +175,9 @@ export class GiftSender {
   /** @param {Gift} gift */
   #add(gift) {
     this.#gifts.set(gift.id, gift);
-    this.#runOf(gift).gifts++;
+    const run = this.#runOf(gift);
+    clearTimeout(run.timer);
+    run.gifts++;
   }
 
   /** @param {Gift} gift */
@@ -170,19 +185,27 @@ export class GiftSender {
     const { id, star, fan, amount, at } = gift;
     this.#store();
     this.#callbacks.onChange();
+    const run = this.#runOf(gift);
     /** @type {() => void} */
     let report;
     try {
       const results = await this.#send({ id, star, fan, amount }, RETRY_MS - (Date.now() - at));
+      run.taken += amount;
       report = () => this.#callbacks.onAccepted(gift, results);
     } catch (problem) {
       report = () => this.#callbacks.onRefused(gift, /** @type {Problem} */ (problem));
     }
     this.#gifts.delete(id);
-    if (--this.#runOf(gift).gifts === 0) this.#runs.delete(keyOf(gift));
+    if (--run.gifts === 0) run.timer = setTimeout(() => this.#endRun(gift), RUN_MS);
     this.#store();
     this.#callbacks.onChange();
     report();
+  }
+
+  /** @param {{ star: string, fan: string, choice: number }} of */
+  #endRun(of) {
+    this.#runs.delete(keyOf(of));
+    this.#callbacks.onChange();
   }
 
   #store() {
