@@ -49,7 +49,7 @@ sheet.replaceSync(`
     [part=gap] { display: none; }
     [part=amount] { font-size: 0.875rem; }
     /* 100vw - 5rem is the room of the three, of which a column has a third; a letter is half as wide as high. */
-    [part=score] { font-size: min(1em, (100vw - 5rem) * 0.57 / var(--_score, 1)); }
+    [part=score] { font-size: min(1em, (100vw - 5rem) * 0.57 / var(--_score, 1)); text-align: center; }
     /* Over the foot of the portrait (3rem) and centered: there is no room beside the score. */
     [data-gain]::after {
       inset: auto -5.3125rem calc(100% + 1.5rem) -4rem;
@@ -76,7 +76,7 @@ sheet.replaceSync(`
   }
   :host([data-podium]) [part~=row]:nth-child(1) {
     [part=portrait] { inline-size: 4rem !important; block-size: 4rem !important; font-size: 1.5rem; }
-    [part=rank] { block-size: 3.25rem; }
+    [part=rank] { block-size: 2.875rem; }
   }
   :host([data-podium]) [part~=row]:nth-child(2) [part=portrait] { --_step: var(--_silver); }
   :host([data-podium]) [part~=row]:nth-child(3) {
