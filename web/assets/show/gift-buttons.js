@@ -95,8 +95,8 @@ export class GiftButtons {
   #flights = new GiftFlights();
   #star = '';
   #fan = '';
-  /** Choices that were tapped before the viewer was known. @type {number[]} */
-  #waiting = [];
+  /** The choice that was tapped before the viewer was known; 0: none. */
+  #waiting = 0;
   /** @type {State} */
   #state = 'connecting';
   #rainedAt = -Infinity;
@@ -141,17 +141,20 @@ export class GiftButtons {
     if (star !== this.#star || fan !== this.#fan) this.#clearMessage();
     if (star !== this.#star) {
       this.#flights.clear();
-      this.#waiting = [];
+      this.#waiting = 0;
     }
     this.#star = star;
     this.#fan = fan;
-    if (fan !== '') for (const choice of this.#waiting.splice(0)) this.#send(choice);
+    if (fan !== '' && this.#waiting > 0) {
+      this.#send(this.#waiting);
+      this.#waiting = 0;
+    }
     this.#render();
   }
 
-  /** Forgets the taps that wait for a viewer. */
-  dropTaps() {
-    this.#waiting = [];
+  /** Forgets the tap that waits for a viewer. */
+  dropTap() {
+    this.#waiting = 0;
     this.#render();
   }
 
@@ -190,7 +193,7 @@ export class GiftButtons {
   /** @param {number} choice */
   #onTap(choice) {
     if (this.#fan === '') {
-      this.#waiting.push(choice);
+      this.#waiting = choice;
       this.#render();
       this.#page.askForViewer(choice);
     } else if (this.#sender.full) {

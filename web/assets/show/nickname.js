@@ -32,7 +32,8 @@ export class NicknameDialog {
       this.#dialog.close();
     });
     byId('nickname-cancel', HTMLElement).addEventListener('click', () => this.#dialog.close());
-    this.#dialog.addEventListener('close', onClose);
+    // The event comes with a frame after the dialog has closed, which may be open again.
+    this.#dialog.addEventListener('close', () => this.#dialog.open || onClose());
   }
 
   /**

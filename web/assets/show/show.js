@@ -75,7 +75,7 @@ const giftFeed = new GiftFeed(byId('gifts', HTMLElement), feedEmpty, {
   me: () => readURL().me,
 }, (amount) => giftButtons?.celebrate(amount));
 const starDetails = new StarDetails(profiles, (other) => giftButtons?.tellPassed(other), renderRequirements);
-const nickname = new NicknameDialog(changeViewer, () => giftButtons?.dropTaps());
+const nickname = new NicknameDialog(changeViewer, () => giftButtons?.dropTap());
 const giftButtons = takesGifts ? newGiftButtons() : null;
 
 /** The star shown; '': all stars. */
