@@ -305,7 +305,7 @@ func TestOverlayCutsNoName(t *testing.T) {
 		{"Nova Prime", "", "", 400, 300, "name, 16 to next, to the edge"},
 		{"Nova Prime", "", "scale=130", 800, 600, "name, 16 to next, to the edge"},
 		{"Nova Prime", "", "mode=me", 480, 100, "name, 16 to next, to the edge"},
-		{"Nova Prime", "", "mode=me", 300, 100, "name, 16 to next, to the edge"},
+		{"Nova Prime", "", "mode=me", 300, 100, "name, alone, to the edge"},
 		{"Nova Prime of the Stars", "", "", 400, 300, "name, alone, to the edge"},
 		{"Nova Prime of the", avatar, "scale=130", 800, 600, "name, 16 to next, to the edge"},
 		{"Nova Prime of the Northern Lights over Lapland", "", "", 400, 300, "cut, alone, to the edge"},
