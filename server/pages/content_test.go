@@ -98,7 +98,7 @@ func TestFixedPagesFit(t *testing.T) {
 // for goals, and 4 KB for a board that is frozen.
 func TestKitIsSmall(t *testing.T) {
 	t.Parallel()
-	for name, most := range map[string]int{"rankcast.js": 15_000, "on-demand.js": 6_800, "columns.js": 3_000,
+	for name, most := range map[string]int{"rankcast.js": 15_100, "on-demand.js": 6_800, "columns.js": 3_000,
 		"goal.js": 3_200, "reveal.js": 4_100} {
 		d, err := newFileAsset(web.Files, "dist/kit/"+name)
 		require.NoError(t, err)

@@ -7,7 +7,7 @@
  * @import {Column} from './rankcast.js'
  * @import {Scored} from './row.js'
  *
- * @typedef {Pick<typeof import('./format.js'), 'language' | 'phrase' | 'scoreFormat' | 'textIn'>} Writer
+ * @typedef {Pick<typeof import('./format.js'), 'gapText' | 'language' | 'phrase' | 'scoreFormat' | 'textIn'>} Writer
  *
  * short: a value that may be abbreviated, without the unit
  * @typedef {{ name: string, title: string, unit: string, isAscending: boolean, exact: (value: number) => string,
@@ -51,7 +51,7 @@ export function headsOf(columns, { scoreFormat, textIn }) {
  * @returns {{ exact: import('./row.js').Format, gap: import('./row.js').GapFormat, toNext: import('./row.js').GapFormat }} sentences
  */
 export function columnFormats(columns, writer) {
-  const { language, phrase } = writer;
+  const { gapText, language, phrase } = writer;
   const heads = headsOf(columns, writer);
   const list = new Intl.ListFormat(language, { style: 'narrow' });
   /** @param {boolean} direction whether the text says that less is missing */
@@ -60,7 +60,7 @@ export function columnFormats(columns, writer) {
       // The first column that differs decides.
       for (const head of heads) {
         const missing = entry ? better(head, above, entry) : (above?.to_next_columns?.[head.name] ?? 0);
-        const score = head.exact(Math.abs(missing)).replace(/^0:0?/, '');
+        const score = gapText(head.exact(Math.abs(missing)));
         if (missing !== 0) return phrase(direction && head.isAscending ? 'column_less' : 'column_gap', { score, column: head.title });
       }
       return '';

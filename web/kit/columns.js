@@ -12,7 +12,7 @@
 import { columnFormats, headsOf, headWidth, roomOf, valueOf, valueWidth, emOf, emOfAll } from './column-texts.js';
 import sheet from './columns.css' with { type: 'css' };
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { language, phrase, roll, scoreFormat, textIn } from './shared.js';
+import { gapText, language, phrase, roll, scoreFormat, textIn } from './shared.js';
 
 export { share } from './shared.js';
 
@@ -24,7 +24,7 @@ export { share } from './shared.js';
 export function showColumns(list, columns) {
   const root = /** @type {ShadowRoot} */ (list.getRootNode());
   const stage = /** @type {HTMLElement} */ (list.parentElement);
-  const writer = { language, phrase, scoreFormat, textIn };
+  const writer = { gapText, language, phrase, scoreFormat, textIn };
   const heads = headsOf(columns, writer);
   // After the sheet of the element, and before those of a page of this server.
   if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.splice(1, 0, sheet);
@@ -61,7 +61,7 @@ export function showColumns(list, columns) {
       const text = head.short(now);
       setAttribute(cell, 'title', text !== head.exact(now) && head.exact(now));
       const gain = before ? now - valueOf(head, before) : 0;
-      setAttribute(cell, 'data-gain', gain !== 0 && (gain > 0 ? '+' : '-') + head.short(Math.abs(gain)).replace(/^0:0?/, ''));
+      setAttribute(cell, 'data-gain', gain !== 0 && (gain > 0 ? '+' : '-') + gapText(head.short(Math.abs(gain))));
       if (gain) roll(value, text);
       else setText(value, text);
       const width = valueWidth(text);

@@ -110,6 +110,23 @@ export function phrase(word, values = {}) {
 }
 
 /**
+ * @param {string} score as scoreFormat writes it
+ * @returns {[number: string, unit: string]} since the unit is small, or stands once for a list; no unit: ''
+ */
+export function scorePieces(score) {
+  const end = score.indexOf(' ');
+  return end < 0 ? [score, ''] : [score.slice(0, end), score.slice(end + 1)];
+}
+
+/**
+ * @param {string} score as scoreFormat writes it
+ * @returns {string} as a difference of two scores: of a time, without the minutes and tens of seconds that are none, such as 0.226
+ */
+export function gapText(score) {
+  return score.replace(/^0:0?/, '');
+}
+
+/**
  * @param {Frozen} frozen
  * @returns {string} since when the board stands still: a time, with its date if that is another one
  */

@@ -76,9 +76,10 @@ export class Goal {
     this.#goal.hidden = !this.#levels.length || order === 'asc' || Boolean(columns);
     // A reveal shows a row whose score is not known yet.
     if (this.#goal.hidden || !snapshot || !own || (own.score === null && own.rank !== null)) return;
-    // A member without an entry comes without a name: it keeps the one that was known.
-    const before = this.#standing?.own;
-    const named = { ...own, name: own.name ?? (before?.member === own.member ? before.name : undefined) };
+    // A member without an entry comes without a name: it keeps the one that was known on the board.
+    const before = this.#standing;
+    const isSame = before?.own?.member === own.member && before.snapshot?.board === snapshot.board;
+    const named = { ...own, name: own.name ?? (isSame ? before.own?.name : undefined) };
     this.#standing = { ...standing, own: named };
     if (isLive) this.#count(snapshot, named, formats);
     this.#render();
@@ -178,7 +179,7 @@ export class Goal {
   }
 }
 
-/** @returns {HTMLElement} a spark that flies from the bar, not beyond this part: there may be nothing else of the element */
+/** @returns {HTMLElement} a spark that flies from the bar within the part: an overlay may show the goal alone, and clips the rest */
 function newSpark() {
   const spark = part('i', 'goal-spark');
   const random = (/** @type {number} */ least, /** @type {number} */ most) => least + Math.random() * (most - least);

@@ -6,7 +6,7 @@
  * @typedef {typeof import('./on-demand.js')} OnDemand
  */
 
-import { dateParts, language, phrase, scoreFormat, textIn } from './format.js';
+import { dateParts, gapText, language, phrase, scoreFormat, textIn } from './format.js';
 import { itemsOf } from './items.js';
 import { periodText } from './period.js';
 import { roll, Row } from './row.js';
@@ -16,7 +16,19 @@ import { RankcastError } from './socket.js';
 export const RELOAD_MS = 5_000;
 
 /** What those files have from this one. A page of before may have an older file, so a name stays. */
-export const shared = { dateParts, itemsOf, language, loadReveal: () => loadReveal(), periodText, phrase, roll, Row, scoreFormat, textIn };
+export const shared = {
+  dateParts,
+  gapText,
+  itemsOf,
+  language,
+  loadReveal: () => loadReveal(),
+  periodText,
+  phrase,
+  roll,
+  Row,
+  scoreFormat,
+  textIn,
+};
 
 /**
  * @template {{ share: (first: typeof shared) => void }} File

@@ -28,7 +28,7 @@ export { connect, subscribe } from './connection.js';
 export { scoreFormat, textIn, timeLeft, words } from './format.js';
 // For the server's own pages. rankcast.d.ts does not describe these, and they may change.
 export { newID, RETRY_MS } from './connection.js';
-export { dates, fill, frozenText, numbers, phrase, plurals, setLabelLanguage, tagIn, times } from './format.js';
+export { dates, fill, frozenText, gapText, numbers, phrase, plurals, scorePieces, setLabelLanguage, tagIn, times } from './format.js';
 export { setAttribute, setProperty, setText } from './dom.js';
 export { periodText } from './period.js';
 export { hueOf, initialOf, setAvatar } from './portrait.js';

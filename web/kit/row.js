@@ -26,7 +26,7 @@
  */
 
 import { part, setAttribute, setProperty, setText } from './dom.js';
-import { numbers, scoreFormat } from './format.js';
+import { gapText, numbers, scoreFormat, scorePieces } from './format.js';
 import { hueOf, initialOf, setAvatar } from './portrait.js';
 
 /** Long enough for the eye to follow, short enough to end between two changes of a busy board. A longer way takes more time. */
@@ -44,8 +44,7 @@ const FULL_LENGTH = 13;
  */
 export function formatsOf(display) {
   const format = scoreFormat({ ...display, unit: undefined }, FULL_LENGTH);
-  // Of a time, without the minutes and tens of seconds that are none: 0.226.
-  const gap = (/** @type {number} */ score) => format(score).replace(/^0:0?/, '');
+  const gap = (/** @type {number} */ score) => gapText(format(score));
   return { exact: scoreFormat(display), short: scoreFormat(display, FULL_LENGTH), gap, toNext: gap };
 }
 
@@ -201,12 +200,13 @@ function renderScore(field, { score }, before, { exact, short, gap }) {
   setAttribute(field, 'data-gain', score !== null && from !== null && (score > from ? '+' : '-') + gap(Math.abs(score - from)));
   setAttribute(field, 'data-columns', false);
   // The unit is a part of its own: a narrow list shows it once.
-  const end = text.indexOf(' ') + 1 || text.length;
-  const unit = part('small', 'score-unit', text.slice(end));
-  setProperty(field, '--_score', end);
+  const [number, unit] = scorePieces(text);
+  const written = unit ? `${number} ` : number;
+  const units = unit ? [part('small', 'score-unit', unit)] : [];
+  setProperty(field, '--_score', written.length);
   field.querySelector('small')?.remove();
-  if (from === null) field.replaceChildren(text.slice(0, end), unit);
-  else roll(field, text.slice(0, end), unit);
+  if (from === null) field.replaceChildren(written, ...units);
+  else roll(field, written, ...units);
 }
 
 /**

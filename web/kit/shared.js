@@ -9,6 +9,8 @@
 
 /** @type {Shared['dateParts']} */
 export let dateParts;
+/** @type {Shared['gapText']} */
+export let gapText;
 /** @type {Shared['itemsOf']} */
 export let itemsOf;
 /** @type {Shared['language']} */
@@ -30,5 +32,5 @@ export let textIn;
 
 /** @param {Shared} first */
 export function share(first) {
-  ({ dateParts, itemsOf, language, loadReveal, periodText, phrase, roll, Row, scoreFormat, textIn } = first);
+  ({ dateParts, gapText, itemsOf, language, loadReveal, periodText, phrase, roll, Row, scoreFormat, textIn } = first);
 }

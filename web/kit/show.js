@@ -31,7 +31,7 @@ import { setAttribute } from './dom.js';
 import { Finish, PODIUM } from './finish.js';
 import { Moments } from './moments.js';
 import { Moves } from './moves.js';
-import { dateParts, itemsOf, language, loadReveal, periodText, phrase } from './shared.js';
+import { dateParts, gapText, itemsOf, language, loadReveal, periodText, phrase } from './shared.js';
 import sheet from './show.css' with { type: 'css' };
 
 const DAY_MS = 86_400_000;
@@ -317,11 +317,11 @@ function passedOf(before, rank, listsBefore, lists, isWhole) {
 
 /**
  * @param {import('./period.js').Span | null | undefined} span of a period
- * @returns {string} its name. That of a short one is the time when it began, but its result is of its end, as the next one begins
+ * @returns {string} the name of its result: of less than a day, the time when it ended
  */
 function resultName(span) {
   const [opens, ends] = [span?.opens, span?.ends].map((time) => Date.parse(time ?? ''));
-  const isShort = span && ends - opens < DAY_MS;
+  const isShort = span && span.every !== 'day' && ends - opens < DAY_MS; // a day may have 23 hours
   return periodText(isShort ? { ...span, opens: span.ends, ends: new Date(2 * ends - opens).toISOString() } : span);
 }
 
@@ -331,11 +331,10 @@ function resultName(span) {
  * @param {string} of what it is the result
  * @returns {{ title: string, note: string }} who has won, of what, and by how much
  */
-function winnerTexts([first, second], { exact, gap, render }, of) {
+function winnerTexts([first, second], { short, gap, render }, of) {
   if (second?.rank === 1) return { title: phrase('tie'), note: of };
   const by = second && Math.abs(first.score - second.score);
-  // With its unit, unless it is a time or one of columns.
-  const score = second && (render ? gap(by, first, second) : exact(by).replace(/^0:0?/, ''));
+  const score = second && (render ? gap(by, first, second) : gapText(short(by)));
   return {
     title: phrase('winner', { name: first.name || first.member }),
     note: score ? `${of} · ${phrase('ahead', { score, name: second.name || second.member })}` : of,

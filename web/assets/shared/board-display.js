@@ -3,7 +3,7 @@
 /** The format of the scores on a board, which its definition gives. The pages of boards use it. */
 
 import { columnFormats, headsOf, headWidth, valueOf, valueWidth } from '../../kit/column-texts.js';
-import { phrase, scoreFormat, textIn } from '../../kit/format.js';
+import { gapText, phrase, scoreFormat, scorePieces, textIn } from '../../kit/format.js';
 import { fetchJSON } from './api.js';
 import { createElement, setAttribute, setProperty, setText } from './dom.js';
 import { encodeSegment } from './links.js';
@@ -31,7 +31,7 @@ const FULL_LENGTH = 13;
  */
 export function formatsOf({ display = {}, columns } = {}) {
   if (columns) {
-    const writer = { language: document.documentElement.lang, phrase, scoreFormat, textIn };
+    const writer = { gapText, language: document.documentElement.lang, phrase, scoreFormat, textIn };
     const { exact, gap } = columnFormats(columns, writer);
     const heads = headsOf(columns, writer);
     const change = (/** @type {Scored} */ before, /** @type {Scored} */ now) => {
@@ -52,7 +52,7 @@ export function formatsOf({ display = {}, columns } = {}) {
  * @returns {string} '' for none
  */
 function signed(change, format) {
-  return change === 0 ? '' : `${change > 0 ? '+' : '-'}${format(Math.abs(change)).replace(/^0:0?/, '')}`;
+  return change === 0 ? '' : `${change > 0 ? '+' : '-'}${gapText(format(Math.abs(change)))}`;
 }
 
 /**
@@ -68,8 +68,8 @@ export function renderScore(element, entry, { exact, short, heads }, widths) {
   if (heads) return renderColumns(element, heads, widths, (head) => head.short(valueOf(head, entry)));
   const { score } = entry;
   const text = short(score);
-  const end = text.indexOf(' ') + 1 || text.length;
-  if (element.textContent !== text) element.replaceChildren(text.slice(0, end), createElement('small', 'unit', text.slice(end)));
+  const [number, unit] = scorePieces(text);
+  if (element.textContent !== text) element.replaceChildren(number, ...(unit ? [' ', createElement('small', 'unit', unit)] : []));
   setAttribute(element, 'title', text !== exact(score) && exact(score));
 }
 

@@ -5,7 +5,7 @@
  * page, or as its answers to the token of the page say.
  */
 
-import { fill, setLabelLanguage, tagIn, textIn } from '../../kit/format.js';
+import { fill, scorePieces, setLabelLanguage, tagIn, textIn } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { formatsOf } from '../shared/board-display.js';
 import { fieldOf, findDefinition, placeholders } from '../shared/board-name.js';
@@ -275,12 +275,10 @@ export function amountText(amount) {
 
 /**
  * @param {number} amount
- * @returns {[number: string, unit: string]} amountText in two pieces, since the unit is small or left out; no unit: ''
+ * @returns {[number: string, unit: string]}
  */
 export function amountPieces(amount) {
-  const text = amountText(amount);
-  const end = text.indexOf(' ');
-  return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)];
+  return scorePieces(amountText(amount));
 }
 
 /**

@@ -7,6 +7,7 @@ import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { isCalm } from '../shared/motion.js';
 import { portraitIn } from '../shared/portrait.js';
 import { text } from '../shared/texts.js';
+import { gapText } from '../../kit/format.js';
 import { hueOf } from '../../kit/portrait.js';
 
 /** @typedef {import('./wall-board.js').WallBoard} WallBoard */
@@ -64,7 +65,5 @@ function aheadText({ heads, gap, short }, first, second) {
   const name = second.name || second.member;
   if (first.score === second.score) return text('tv_level', { name });
   const score = Math.abs(first.score - second.score);
-  // Of a time, without the minutes and tens of seconds that are none.
-  const gapText = heads ? gap(score, first, second) : short(score).replace(/^0:0?/, '');
-  return text('tv_ahead', { score: gapText, name });
+  return text('tv_ahead', { score: heads ? gap(score, first, second) : gapText(short(score)), name });
 }
