@@ -35,15 +35,18 @@ type rateSample struct {
 
 // of returns how often a board changes in a minute, measured since a read some 20 to 40 s ago, or since the last ones if
 // they are longer ago. seq is the number of its changes in an epoch now. While the node has not measured long enough, as
-// after a period has ended, of returns the rate of before, or nil.
+// after a period has ended, of returns the rate of before, if it is at most 40 s old, or nil.
 func (r *changeRates) of(board, epoch string, seq int64, now time.Time) *int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, known := r.boards[board]
 	switch {
 	case !known || s.epoch != epoch:
-		first := rateSample{now, seq}
-		s = rateSamples{epoch, first, first, s.rate}
+		first, rate := rateSample{now, seq}, s.rate
+		if now.Sub(s.latest.at) > 2*rateSpan {
+			rate = nil
+		}
+		s = rateSamples{epoch, first, first, rate}
 	case now.Sub(s.latest.at) >= rateSpan:
 		s.before, s.latest = s.latest, rateSample{now, seq}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // A rate is of the last 20 to 40 s, or of the time since the last reads; a new epoch begins anew, and has the
-// rate of the last one until then.
+// rate of the last one until then, if that is not old.
 func TestChangeRates(t *testing.T) {
 	t.Parallel()
 	var r changeRates
@@ -28,5 +28,6 @@ func TestChangeRates(t *testing.T) {
 	require.EqualValues(t, 6, at(640, "e1", 180), "60 in the ten minutes since the last read")
 	require.EqualValues(t, 6, at(641, "e2", 1), "a new epoch")
 	require.EqualValues(t, 12, at(651, "e2", 3))
+	require.Nil(t, at(751, "e3", 9), "the last read is long ago")
 	require.Nil(t, r.of("other", "e1", 5, began))
 }

@@ -57,9 +57,13 @@ loadChoices();
 
 form.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement && target.name === 'accent') input('has-accent').checked = true;
-  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) taken.delete(target.name);
+  const name = target instanceof HTMLInputElement || target instanceof HTMLSelectElement ? target.name.replace(/^has-/, '') : '';
+  taken.delete(name);
   say('');
   // Half the name of a member names nobody: the field is read at its change.
+  if (target !== boards && target !== input('me')) render(name);
+});
+form.addEventListener('change', ({ target }) => {
   if (target !== boards && target !== input('me')) render();
 });
 input('me').addEventListener('change', checkMember);
@@ -87,7 +91,7 @@ address.addEventListener('input', (event) => {
   if (event instanceof InputEvent && /^insertFrom(Paste|Drop)$/.test(event.inputType)) readAddress();
 });
 address.addEventListener('change', readAddress);
-address.addEventListener('blur', render);
+address.addEventListener('blur', () => render());
 copy.addEventListener('click', async () => {
   render();
   try {
@@ -157,14 +161,19 @@ function take(query) {
   return [...others, ...sizes.faults, ...(unused.length ? [text('builder_unused', { names: unused.join(', ') })] : [])];
 }
 
-/** Shows what the form says: the overlay, its address and its size, in the page's own address, too. */
-function render() {
+/**
+ * Shows what the form says: the overlay, its address and its size, in the page's own address, too.
+ *
+ * @param {string} [typing] the option whose field the reader is about to change: nothing is wrong with half a value
+ */
+function render(typing = '') {
   if (size.value) [width.value, height.value] = size.value.split('x');
   byId('own-size', HTMLElement).hidden = size.value !== '';
   const [w, h] = [width, height].map((field) => (field.validity.valid && Number(field.value)) || Number(field.min));
   const query = readForm(form);
   const wrong = faultsOf(query);
   for (const name of wrong.keys()) query.delete(name);
+  if (!query.has('gifts')) query.delete('event');
   const mode = query.get('mode') ?? 'list';
   const unknown = nobody && query.get('me') === nobody ? text('builder_me_unknown', { name: nobody }) : '';
   /** @type {Map<string, string>} */
@@ -172,6 +181,7 @@ function render() {
   if (needsMember(query)) missing.set('me', text('overlay_me_needed'));
   if (mode === 'goal' && !query.has('goal')) missing.set('goal', text('overlay_goal_needed'));
   const faults = new Map([['me', unknown], ...missing, ...taken, ...wrong]);
+  faults.delete(typing);
   for (const name of NAMES) setFault(name, faults.get(name) ?? '');
   copy.disabled = drag.hidden = missing.size > 0;
   for (const field of form.querySelectorAll('[data-modes]'))
@@ -203,15 +213,22 @@ function render() {
  * @param {string} fault below its field; '': none
  */
 function setFault(name, fault) {
-  const field = form.querySelector(`[name="${name}"]`)?.closest('.choice, .field, .check');
-  const shown = field?.nextElementSibling;
-  if (shown?.className === 'fault') return setText(shown, fault);
-  if (!fault || !field) return;
-  const line = createElement('p', 'fault', fault);
-  line.id = `${name}-fault`;
-  line.role = 'alert';
-  setAttribute(line, 'data-modes', field.getAttribute('data-modes') ?? undefined);
-  field.after(line);
+  const control = form.querySelector(`[name="${name}"]`);
+  const field = control?.closest('.choice, .field, .check');
+  if (!control || !field) return;
+  const id = `${name}-fault`;
+  let line = document.getElementById(id);
+  if (!line && !fault) return;
+  if (!line) {
+    line = createElement('p', 'fault');
+    line.id = id;
+    line.role = 'alert';
+    setAttribute(line, 'data-modes', field.getAttribute('data-modes') ?? undefined);
+    field.after(line);
+  }
+  setText(line, fault);
+  setAttribute(control, 'aria-invalid', fault ? 'true' : undefined);
+  setAttribute(control, 'aria-describedby', fault ? id : undefined);
 }
 
 /** @param {URLSearchParams} query */

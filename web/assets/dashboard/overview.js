@@ -101,7 +101,10 @@ export class Overview {
   /** @param {unknown} error */
   #renderFailure(error) {
     const refusal = refusalText(error);
-    if (refusal) this.#cards.clear();
+    if (refusal) {
+      this.#cards.clear();
+      this.#isOrdered = false;
+    }
     this.#cards.setStale(!refusal);
     const refused = error instanceof HTTPError;
     const known = this.#cards.order.length > 0;

@@ -6,8 +6,8 @@
  * The sender never changes a gift that it has sent. gift-buttons.js uses the sender.
  *
  * Gift: choice is what a tap gives; at is the time of the last tap or of the first sending, ms since 1970.
- * Run: the taps on one choice for one star, each before the answers to those before it are older than RUN_MS; taken: what the
- * server has taken of them.
+ * Run: the taps on one choice for one star, but those that were refused; it ends RUN_MS after its last answer. taken: what the server
+ * has taken of them.
  *
  * @typedef {{ id: string, star: string, fan: string, choice: number, amount: number, at: number }} Gift
  * @typedef {{ star: string, fan: string, taps: number, taken: number, gifts: number, timer?: ReturnType<typeof setTimeout> }} Run
@@ -193,6 +193,7 @@ export class GiftSender {
       run.taken += amount;
       report = () => this.#callbacks.onAccepted(gift, results);
     } catch (problem) {
+      run.taps -= Math.ceil(amount / gift.choice);
       report = () => this.#callbacks.onRefused(gift, /** @type {Problem} */ (problem));
     }
     this.#gifts.delete(id);
