@@ -126,7 +126,8 @@ func TestPageInPiecesIsCalm(t *testing.T) {
 		width, height int
 	}{
 		{"/", 390, 844}, {"/", 1280, 900}, {"/boards/stars", 390, 844}, {"/boards/stars", 1280, 900}, {"/show/gift", 390, 844},
-		{"/show/gift/s17", 1280, 900}, {"/boards/fans:%7Bstar%7D", 1280, 900},
+		{"/show/gift/s17", 1280, 900}, {"/boards/fans:%7Bstar%7D", 1280, 900}, {"/tv/stars?me=s17", 1280, 900},
+		{"/boards/stars/overlay", 390, 844}, {"/boards/stars/overlay", 1280, 900},
 	} {
 		t.Run(fmt.Sprintf("%s at %d", c.path, c.width), func(t *testing.T) {
 			t.Parallel()
