@@ -57,6 +57,11 @@ export class StarDetails {
   #nobody = '';
   /** The rank that the star has risen to lately. */
   #risenTo = 0;
+  /** The star's last rank and amount, and their period. @type {{ period: string, rank: number, amount: string } | null} */
+  #last = null;
+  /** The period whose result is shown; '': none. */
+  #over = '';
+  #formats = formatsOf();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -79,7 +84,20 @@ export class StarDetails {
         setText(count, snapshot ? countedText('members', snapshot.total) : '');
       });
     }
-    byId('star-board', HTMLElement).addEventListener('rank-up', (event) => {
+    const board = byId('star-board', HTMLElement);
+    board.addEventListener('finish', (event) => {
+      const { period, top } = /** @type {CustomEvent<import('../../kit/rankcast.js').Finish>} */ (event).detail;
+      const own = top.find(({ member }) => member === this.#star);
+      if (own) this.#last = { period, rank: own.rank, amount: this.#formats.exact(own.score, own) };
+      this.#over = period;
+      this.#showResult();
+    });
+    new MutationObserver(() => {
+      if (this.#over === '' || board.hasAttribute('data-finish')) return;
+      this.#over = '';
+      this.#showRise(0);
+    }).observe(board, { attributeFilter: ['data-finish'] });
+    board.addEventListener('rank-up', (event) => {
       const { rank, before, passed } = /** @type {CustomEvent<import('../../kit/rankcast.js').RankUp>} */ (event).detail;
       if (!this.#star) return;
       this.#showRise(before - rank);
@@ -113,9 +131,19 @@ export class StarDetails {
     this.#onNobody();
   }
 
+  /** The page of the star tells its final place, as long as its board tells the first three. */
+  #showResult() {
+    if (this.#over === '' || this.#last?.period !== this.#over) return;
+    clearTimeout(this.#timer);
+    setAttribute(this.#move, 'data-final', '');
+    setText(this.#move, text('show_finished', this.#last));
+  }
+
   /** @param {number} places that the star has risen; 0: none lately */
   #showRise(places) {
+    if (this.#over !== '' && this.#last?.period === this.#over) return;
     clearTimeout(this.#timer);
+    setAttribute(this.#move, 'data-final', false);
     setText(this.#move, places > 0 ? countedText('show_rose', places) : '');
     if (places > 0) this.#timer = setTimeout(() => this.#showRise(0), ROSE_MS);
   }
@@ -137,7 +165,11 @@ export class StarDetails {
   show(star, me) {
     const changed = star !== this.#star;
     this.#star = star;
-    if (changed) this.#showRise(0);
+    if (changed) {
+      this.#over = '';
+      this.#last = null;
+      this.#showRise(0);
+    }
     for (const { of, section, board } of this.#fanBoards) {
       const family = of();
       section.hidden = (show !== null && !family) || partProblem(star) !== '';
@@ -169,7 +201,11 @@ export class StarDetails {
     const score = own ? own.score : (me?.score ?? null);
     if (score !== null && this.isNobody) this.#setNobody('');
     else if (me) this.#check();
-    const formats = formatsOf(snapshot?.info);
+    const formats = (this.#formats = formatsOf(snapshot?.info));
+    if (snapshot && rank !== null && score !== null && (this.#over === '' || this.#over === snapshot.period)) {
+      this.#last = { period: snapshot.period, rank, amount: formats.exact(score, own ?? me ?? undefined) };
+      this.#showResult();
+    }
     if (rank === null || rank > this.#risenTo) this.#showRise(0);
     this.#rank.hidden = rank === null;
     setText(this.#rank, rank === null ? '' : text('show_rank', { n: rank }));

@@ -265,7 +265,7 @@ func TestShowNamesAreText(t *testing.T) {
 	)
 }
 
-// When a week ends, the open page shows who has won, and how long the next week lasts.
+// When a week ends, the open page shows who has won, and how long the next week lasts; that of a star tells the star's final place.
 func TestShowPeriodEnds(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `
@@ -287,6 +287,10 @@ events:
 			.observe(document.getElementById(id), {childList: true, subtree: true});
 			note('countdown-left', left, () => `+textOf("#countdown-left")+`);
 			note('podium', podiums, () => `+textOf("#podium")+` + ' ' + document.querySelector('#no-winners').checkVisibility())`))
+	star := window(t, 390, 844)
+	do(t, star, visit(p, "/show/gift/s1?lang=en"), watching,
+		script(`var finals = []; new MutationObserver(() => finals.push(`+textOf("#star-move")+`))
+			.observe(document.querySelector('#star-move'), {childList: true})`))
 	// Each week has the same result, until the page has seen a week end with it.
 	redistest.Eventually(t, "a podium", func() error {
 		if a := p.Post("stars",
@@ -299,6 +303,7 @@ events:
 		}
 		return err
 	})
+	do(t, star, becomes(`finals.find(text => text.startsWith('Finished'))`, "Finished No. 2 with 30"))
 	do(t, ctx,
 		becomes(`podiums[0]`, "Ss2 401Ss1 302Ss3 93 false"),
 		holds(`left.some(time => /^0:0[1-4]$/.test(time))`),
