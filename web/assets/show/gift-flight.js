@@ -82,6 +82,7 @@ export class GiftFlights {
    */
   #showCount(at, amount) {
     const sum = amount + (this.#count?.amount ?? 0);
+    const isShown = this.#count !== null;
     this.#count?.element.remove();
     // The score has the unit.
     const element = createElement('span', 'sky-count', `+${amountPieces(sum)[0]}`);
@@ -104,6 +105,8 @@ export class GiftFlights {
       ],
       { duration: COUNT_MS, easing: 'ease-out' },
     );
+    // A sum that grows stays as it is.
+    if (isShown) rise.currentTime = COUNT_MS / 2;
     rise.finished.then(
       () => {
         if (this.#count?.element === element) this.#count = null;

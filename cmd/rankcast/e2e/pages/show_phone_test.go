@@ -110,7 +110,11 @@ func TestShowButtonsStayAtTheBottom(t *testing.T) {
 		)
 	}
 	do(t, ctx, resize(844, 390), visit(p, "/show/gift/s2?me=mochi"), watching,
-		becomes(`String(page.box('.star-head').bottom <= `+bar+`.top && Math.abs(`+bar+`.bottom - innerHeight) < 1)`, "true"))
+		becomes(`String(page.box('.star-head').bottom <= `+bar+`.top && Math.abs(`+bar+`.bottom - innerHeight) < 1)`, "true"),
+		// They stay under the finger that taps.
+		script(`var at = JSON.stringify(page.box('.sizes'))`), click(tenFlowers),
+		becomes(textOf("#gift-note")+` + (JSON.stringify(page.box('.sizes')) === at)`,
+			"Thank you! 10 flowers for s2: you are No. 1 among the fans.true"))
 }
 
 // A name in a script from right to left begins where other names do.
