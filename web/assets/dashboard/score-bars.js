@@ -24,16 +24,18 @@ export class ScoreBars {
    * @param {Update} update
    * @param {import('./definition-summary.js').Definition | undefined} definition
    */
-  update({ snapshot }, definition) {
+  update({ snapshot, me }, definition) {
     const most = snapshot?.top[0]?.score ?? 0;
     const has = most > 0 && definition?.order === 'desc' && !definition.display?.format && !definition.columns;
     this.#leaderboard.toggleAttribute('data-bars', has);
     const rows = this.#leaderboard.shadowRoot?.querySelector('[part=list]')?.children;
     if (!has || !rows || !snapshot) return;
-    snapshot.top.forEach(({ score }, i) => {
-      const row = rows[i];
+    [...rows].forEach((row, i) => {
+      if (!(row instanceof HTMLElement)) return;
+      // A row below the list may have been one of the list.
+      const { score } = snapshot.top[i] ?? me?.around?.find(({ member }) => member === row.dataset.member) ?? { score: 0 };
       const share = Math.round((Math.max(0, score) / most) * STEPS);
-      if (!(row instanceof HTMLElement) || this.#shown.get(row) === share) return;
+      if (this.#shown.get(row) === share) return;
       this.#shown.set(row, share);
       row.style.setProperty('--share', String(share / STEPS));
     });
