@@ -97,9 +97,10 @@ function newBoard(name) {
     if (board === current) render();
   });
   board.element.addEventListener('moment', ({ detail }) => news.add(sentenceOf(board, detail.text)));
-  board.element.addEventListener('finish', ({ detail: { top: [first] } }) => {
+  board.element.addEventListener('finish', ({ detail: { ends, top: [first] } }) => {
     const won = text('kit_wins', { name: first.name || first.member, score: board.formats.exact(first.score, first) });
-    board.result = { first, sentence: sentenceOf(board, won) };
+    // The clock may still be at the minute before the end.
+    board.result = { first, sentence: sentenceOf(board, won, ends ? times.format(Date.parse(ends)) : undefined) };
     if (board === current) {
       since = performance.now();
       render();
@@ -156,6 +157,7 @@ async function advance() {
   showBoard(found[(found.indexOf(board) + 1) % found.length]);
 }
 
+/** Renders what the wall says of its board, all in one step. */
 function render() {
   const { title, facts, element } = current;
   document.title = fill(`{title} · ${text('tv_title')} · ${text('title')}`, { title });
@@ -166,6 +168,10 @@ function render() {
     setAttribute(document.documentElement, `data-${attribute}`, element.getAttribute(`data-${attribute}`) ?? undefined);
   setAttribute(document.documentElement, 'data-empty', !current.snapshot?.top.length && '');
   leader.render(current);
+  const ms = current.timeLeft(connection.now());
+  left.hidden = Number.isNaN(ms);
+  setText(/** @type {HTMLElement} */ (left.lastElementChild), left.hidden ? '' : leftText(ms));
+  setAttribute(document.documentElement, 'data-counted', ms <= COUNTED_MS && '');
 }
 
 /**
@@ -198,10 +204,6 @@ function tick() {
   else if (due) until = Math.max(until, performance.now() + LEAST_S * 1_000);
   else if (performance.now() >= until && !isLoading) advance();
   setText(clock, times.format(now));
-  const ms = current.timeLeft(now);
-  left.hidden = Number.isNaN(ms);
-  setText(/** @type {HTMLElement} */ (left.lastElementChild), left.hidden ? '' : leftText(ms));
-  setAttribute(document.documentElement, 'data-counted', ms <= COUNTED_MS && '');
   const [first] = current.snapshot?.top ?? [];
   const leads = first && text('kit_leads', { name: first.name || first.member, score: current.formats.exact(first.score, first) });
   news.tick(sentenceOf(current, leads ?? '', ''));

@@ -63,6 +63,8 @@ export class WallBoard {
   #onChange;
   #bars = new ScoreBars(this.element);
   #poll = new Poll(DEFINITION_MS, (signal) => this.#read(signal));
+  /** Its next update is the first one since it is shown: it brings all that happened meanwhile. */
+  #isNew = false;
 
   /**
    * @param {string} name
@@ -79,8 +81,15 @@ export class WallBoard {
       this.snapshot = detail.snapshot;
       this.#bars.update(detail, this.definition);
       this.fit();
+      if (this.#isNew) this.#rest();
+      this.#isNew = false;
       this.#onChange();
     });
+    // With the end of a result, the whole wall changes.
+    new MutationObserver(() => {
+      this.#onChange();
+      this.fit();
+    }).observe(element, { attributeFilter: ['data-finish'] });
     setToken([element]);
     this.show(false);
     this.#poll.start();
@@ -168,7 +177,15 @@ export class WallBoard {
   show(isShown) {
     this.element.hidden = !isShown;
     this.element.setAttribute('pace', String(isShown ? PACE_MS : HIDDEN_PACE_MS));
+    this.#isNew = isShown;
     this.fit();
+    if (isShown) this.#rest();
+  }
+
+  /** Ends what moves in the list: the browser starts all of it again when the list is shown. */
+  #rest() {
+    const list = this.element.shadowRoot?.querySelector('[part=list]');
+    for (const animation of list?.getAnimations({ subtree: true }) ?? []) animation.finish();
   }
 
   /** @param {string} member '': none */
@@ -176,25 +193,29 @@ export class WallBoard {
     setAttribute(this.element, 'me', member || undefined);
   }
 
-  /** Has the element show as many rows as fit, as large as they fit. */
+  /** Has the element show as many rows as fit, as large as they fit. While the wall shows a result, lists have another room. */
   fit() {
     const { element, snapshot } = this;
     const { clientWidth, clientHeight } = element.parentElement ?? document.body;
-    if (element.hidden || clientHeight === 0) return;
+    if (clientHeight === 0 || document.documentElement.hasAttribute('data-finish')) return;
     const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
     const room = Number(element.shadowRoot?.querySelector('[part=stage]')?.getAttribute('data-room') ?? 0);
+    const rows = element.shadowRoot?.querySelector('[part=list]')?.children;
+    const isBelow = rows?.item(rows.length - 1)?.hasAttribute('data-below') ?? false;
     const own = element.hasAttribute('me') ? 1 : 0;
     const beside = (room ? HEADS_EM : 0) + (snapshot?.frozen ? FROZEN_EM : 0) + own * BELOW_EM;
     const widest = clientWidth / WIDTH_EM;
     const least = Math.min(LEAST_REM * rem, widest);
     const fitting = (/** @type {number} */ row) => {
-      const top = Math.max(1, Math.floor((clientHeight / least - beside) / row) - own);
-      const rows = Math.max(1, Math.min(top, snapshot?.total || top)) + own;
-      return { top, size: Math.max(least, Math.min(clientHeight / (rows * row + beside), MOST_REM * rem, widest)) };
+      const top = Math.max(1 + own, Math.floor((clientHeight / least - beside) / row));
+      const count = Math.min(top, (snapshot?.total || top) + Number(isBelow));
+      return { top, size: Math.max(least, Math.min(clientHeight / (count * row + beside), MOST_REM * rem, widest)) };
     };
     let { top, size } = fitting(ROW_EM);
     if (clientWidth / size < NARROW_EM[room]) ({ top, size } = fitting(ROW_EM + UNDER_EM));
     setAttribute(element, 'top', String(top));
+    // The followed member's row takes the place of the last one.
+    setAttribute(element, 'data-full', isBelow && (rows?.length ?? 0) > top && '');
     setProperty(element, '--size', size);
   }
 }

@@ -148,7 +148,7 @@ func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 		holds(`/^Ends in [1-8]$/.test(page.text('#left')) && page.visible('#left') === 'true'`),
 		becomes(podium, "1 星 遥 50 | 2 bob 40 | 3 cid 30"),
 		becomes(`document.documentElement.hasAttribute('data-finish') + ''`, "true"),
-		becomes(ticker, "first 星 遥 wins with 50"),
+		becomes(ticker, "first 星 遥 wins with 50"), becomes(`page.text('.ticker-line time')`, end.Local().Format("15:04")),
 		// The steps name the winner first, and nothing stands there of the next period.
 		becomes(`getComputedStyle(document.querySelector('.ticker-line')).animationDelay`, "2.6s"),
 		becomes(textOf("#facts"), ""), becomes(`page.visible('#left')`, "false"),
@@ -171,7 +171,11 @@ func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 	do(t, ctx, passes(15), becomes(scene, "second"), becomes(podium, "1 أحمد 50 pts | 2 eve 40 pts"),
 		becomes(ticker, "second \u2068أحمد\u2069 wins with 50 pts"),
 		becomes(`(({direction, unicodeBidi}) => direction + ' ' + unicodeBidi)(getComputedStyle(document.querySelector('.ticker-text')))`,
-			"ltr normal"))
+			"ltr normal"),
+		// With the end of a result, all changes in one step.
+		script(`page.shownBoard().removeAttribute('data-finish');
+			queueMicrotask(() => window.isOver = !document.documentElement.hasAttribute('data-finish'))`),
+		becomes(`window.isOver + ''`, "true"))
 }
 
 // A frozen board says since when. Whatever a wall shows, it shows a board on which something is revealed, and stays there.
