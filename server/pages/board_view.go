@@ -30,7 +30,7 @@ func (f *filler) boardView(board string, b *boardState, top int, me string) *boa
 		v.Below = append(v.Below, row)
 	}
 	v.columnsView = f.columnsView(d.Columns, v.Rows, v.Below)
-	if v.Lines = top; me != "" {
+	if v.Lines = min(top, max(overlayTop, int(b.total))); me != "" {
 		v.Lines++
 		if d.Order != definition.Asc && d.Columns == nil {
 			v.Goal = f.goal()

@@ -77,7 +77,7 @@ type boardView struct {
 	Rows                   []rowView
 	Below                  []rowView
 	Room                   bool // for the followed member's row, should it leave the first entries
-	Lines                  int  // rows for which an overlay has room, also while the board has fewer
+	Lines                  int  // rows for which an overlay has room: a few also while the board has fewer
 	IsEmpty                bool // the board has no entries: the element has a note
 	Snapshot, Standing     jsontext.Value
 	columnsView

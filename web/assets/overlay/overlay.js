@@ -34,7 +34,7 @@ import { showBattles } from './battle.js';
 import { celebrateLeaders } from './celebration.js';
 import clearSheet from './clear.css' with { type: 'css' };
 import { showGaps } from './gaps.js';
-import { readOptions } from './options.js';
+import { NUMBERS, readOptions } from './options.js';
 import { RankChange } from './rank-change.js';
 import { Ticker } from './ticker.js';
 
@@ -85,6 +85,8 @@ let display;
 let hasBar = false;
 /** They leave room for the line of the title. */
 let hasTitle = false;
+/** The most entries of the board so far that a list of it may show; 0: not known. */
+let entries = Math.max(0, Number(frame.dataset.rows ?? 0) - Number(me !== ''));
 /** How much room the columns of the board need, see columns.css of the kit. @type {string | undefined} */
 let room = frame.dataset.room;
 /** Why there are no alerts of gifts; '': there are, or none are wanted. */
@@ -145,9 +147,11 @@ function start() {
     board.addEventListener('update', ({ detail }) => {
       const stage = board.shadowRoot?.querySelector('[part=stage]');
       setAttribute(frame, 'data-room', stage?.getAttribute('data-room') ?? undefined);
-      const { ends, frozen } = detail.snapshot ?? {};
+      const { ends, frozen, total = 0 } = detail.snapshot ?? {};
+      const hasMore = Math.min(total, requestedTop) > entries;
+      if (hasMore) entries = Math.min(total, requestedTop);
       const changed = frame.toggleAttribute('data-ends', Boolean(ends || frozen)) !== hasBar || frame.dataset.room !== room;
-      if (changed || frame.hasAttribute('data-bar') !== hasTitle) fitRows();
+      if (hasMore || changed || frame.hasAttribute('data-bar') !== hasTitle) fitRows();
     });
   }
   const countdown = board.shadowRoot?.querySelector('[part=countdown]');
@@ -196,7 +200,9 @@ function fitRows() {
   const own = me ? 1 : 0;
   const fitting = Math.max(1, Math.floor(height / (Number(room) > 2 ? MIN_TALL_ROW_HEIGHT : MIN_ROW_HEIGHT)));
   const shown = Math.max(1, Math.min(requestedTop, fitting - own));
-  setProperty(frame, '--rows', Math.min(shown + own, fitting));
+  // Rows that the board does not have make no text smaller.
+  const filled = Math.min(shown, Math.max(NUMBERS.top[2], entries || requestedTop));
+  setProperty(frame, '--rows', Math.min(filled + own, fitting));
   setAttribute(board, 'top', String(shown));
   // If one row fits, it is the followed member's.
   frame.toggleAttribute('data-own', shown + own > fitting);

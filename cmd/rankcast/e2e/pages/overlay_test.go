@@ -377,7 +377,7 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 }
 
 // The end of a period is a scene in each mode: steps in a list, the first three in a low list and in one line, and the card of
-// a member with its final place.
+// a member with its final place, which is there at once. A goal stays.
 func TestOverlayShowsTheFinalResult(t *testing.T) {
 	t.Parallel()
 	p := e2etest.LaunchBoards(t, `boards: {quick: {mode: best, period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000}}`)
@@ -387,6 +387,10 @@ func TestOverlayShowsTheFinalResult(t *testing.T) {
 		all    = places + ` + ' | ' + ` + steps +
 			` + ' | ' + page.all('.finish-mark').filter(mark => mark.checkVisibility()).map(mark => mark.textContent)`
 		fits = `(finish => finish.bottom <= innerHeight && finish.height > 0)(page.part('finish').getBoundingClientRect()) + ''`
+		card = `(card => card && card.getAnimations().length === 0 && Math.abs(card.offsetHeight - page.box('#frame').height) < 2
+			&& Math.abs(card.querySelector('[part=member]').offsetLeft - card.querySelector('[part=figures]').offsetLeft) < 2)(
+				page.root().querySelector('[part=podium] > [part~=me]'))`
+		goal = `page.board().hasAttribute('data-finish') && page.part('goal').checkVisibility({visibilityProperty: true}) + ''`
 	)
 	for _, c := range []struct {
 		query         string
@@ -399,13 +403,21 @@ func TestOverlayShowsTheFinalResult(t *testing.T) {
 		{"mode=compact&me=eve", 480, 64, "1ann 2bob 3cid |  | "},
 		{"mode=me&me=eve", 480, 100, " | 5 eve 10 10 to next | Final"},
 		{"mode=me&me=bob", 480, 100, " | 2 bob 40 10 to next | Final"},
+		{"mode=goal&goal=99&me=eve", 480, 100, "true"},
 		{"mode=me&me=zed", 480, 100, "1ann 2bob 3cid |  | "},
 	} {
 		t.Run(fmt.Sprint(c.query, " at ", c.width), func(t *testing.T) {
 			ctx := ownWindow(t, c.width, c.height)
 			do(t, ctx, overlay(p, "quick", c.query+"&pace=0"), isLive)
 			p.Update("quick", e2etest.Scores("ann", 50, "bob", 40, "cid", 30, "dan", 20, "eve", 10))
-			do(t, ctx, becomes(all, c.want))
+			switch {
+			case strings.Contains(c.query, "goal"):
+				do(t, ctx, becomes(goal, c.want))
+			case strings.HasSuffix(c.want, "Final"):
+				do(t, ctx, becomes(all+` + ' ' + `+card, c.want+" true"))
+			default:
+				do(t, ctx, becomes(all, c.want))
+			}
 			if strings.HasPrefix(c.want, " | 1 ann") {
 				do(t, ctx, becomes(fits, "true"))
 			}
@@ -424,7 +436,7 @@ func TestOverlayNamesWrongParameters(t *testing.T) {
 		"them=dark":           "Unknown parameter them. Known: " + known,
 		"theme=blue":          "theme=blue is not valid. Want: dark, light, clear",
 		"accent=red&scale=20": "scale=20 is not valid. Want: 50–300\naccent=red is not valid. Want: ff4081",
-		"goal=5,3&me=m02":     "goal=5,3 is not valid. Want: 500,1000,5000",
+		"goal=5,3&me=m02":     "goal=5,3 is not valid. Want: 1–10 levels, such as 500,1000,5000",
 		"top=abc&pace=x&mode=lst": "mode=lst is not valid. Want: list, compact, me, goal\ntop=abc is not valid. Want: 1–100\npace=x " +
 			"is not valid. Want: 0–60000",
 		"top=0":                     "top=0 is not valid. Want: 1–100",
