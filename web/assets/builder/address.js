@@ -3,7 +3,7 @@
 /** The options of an overlay in the form of the builder, and in an address, which leaves out what is the default. */
 
 import { ACCENT, CHOICES, NAMES, NUMBERS, readOptions, TEXTS } from '../overlay/options.js';
-import { decodeSegment } from '../shared/links.js';
+import { decodeSegment, ROOT } from '../shared/links.js';
 import { URLOptions } from '../shared/url-options.js';
 
 /** The size of a source in OBS, px, which OBS reads from a link that is dropped on it. */
@@ -95,19 +95,32 @@ export function fillForm(form, query) {
     if (field instanceof HTMLInputElement && field.type === 'checkbox') field.checked = field.value === value;
     else if (name === 'accent' && field instanceof HTMLInputElement)
       field.value = `#${value.length === 3 ? value.replace(/./g, '$&$&') : value}`.toLowerCase();
-    else if (field && 'value' in field) field.value = value;
+    else if (field && 'value' in field && !isBeyond(field, value)) field.value = value;
   }
 }
 
 /**
- * @param {string} pasted an address of an overlay, of any server
- * @returns {{ board: string, query: URLSearchParams } | undefined} undefined: it is none
+ * @param {object} field
+ * @param {string} value
+ * @returns {boolean} whether the field is a slider that has no such place, and would take the nearest one
+ */
+function isBeyond(field, value) {
+  return field instanceof HTMLInputElement && field.type === 'range' && !(Number(value) >= +field.min && Number(value) <= +field.max);
+}
+
+/**
+ * @param {string} pasted an address of an overlay, of any server and with or without a scheme, or of the pages of a board
+ * @returns {{ host: string, board: string, query: URLSearchParams } | undefined} undefined: it is none
  */
 export function parseAddress(pasted) {
-  if (!URL.canParse(pasted.trim())) return undefined;
-  const { pathname, searchParams } = new URL(pasted.trim());
-  const [, segment] = /\/overlay\/([^/]+)\/?$/.exec(pathname) ?? [];
-  return segment ? { board: decodeSegment(segment), query: searchParams } : undefined;
+  const address = pasted.trim();
+  const full = /^https?:/i.test(address) || address.startsWith('/') ? address : `//${address}`;
+  if (!URL.canParse(full, ROOT.href)) return undefined;
+  const { host, pathname, searchParams } = new URL(full, ROOT);
+  const [, page, segment] = /\/(overlay|boards)\/([^/]+)(?:\/|\/overlay)?$/.exec(pathname) ?? [];
+  if (!segment) return undefined;
+  const query = page === 'overlay' ? searchParams : overlayQuery(searchParams);
+  return { host, board: decodeSegment(segment), query };
 }
 
 /**

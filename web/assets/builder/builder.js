@@ -104,13 +104,19 @@ copy.addEventListener('click', async () => {
   }
 });
 
-function readAddress() {
+async function readAddress() {
   const pasted = parseAddress(address.value);
   if (!pasted) return complain(text('builder_no_address'));
-  if (pasted.board !== board) return location.assign(withToken(builderOf(pasted.board, pasted.query)));
+  if (pasted.board !== board) {
+    const status = await fetchJSON(`v1/boards/${encodeSegment(pasted.board)}`).catch((error) => error.status);
+    if (status === 404) return complain(text('builder_no_board', { board: pasted.board }));
+    return location.assign(withToken(builderOf(pasted.board, pasted.query)));
+  }
   const faults = take(pasted.query);
-  if (faults.length) complain([text('builder_read'), ...faults].join('\n'));
-  else say(text('builder_read'));
+  if (pasted.host !== ROOT.host) faults.unshift(text('builder_other_server', { host: pasted.host }));
+  const read = text(taken.size ? 'builder_read_part' : 'builder_read');
+  if (faults.length || taken.size) complain([read, ...faults].join('\n'));
+  else say(read);
 }
 
 /** @param {string} words below the address, for some time */
@@ -154,11 +160,11 @@ function take(query) {
   });
   const listed = [...size.options].some(({ value }) => value === `${width.value}x${height.value}`);
   size.value = listed ? `${width.value}x${height.value}` : '';
-  taken = faultsOf(query);
+  taken = new Map([...faultsOf(query), ...sizes.faults.map((fault) => /** @type {const} */ ([fault, fault]))]);
   checkMember();
   const unused = NAMES.filter((name) => query.get(name) && !isUsed(form, name));
   const others = [...taken].flatMap(([name, fault]) => (NAMES.includes(name) ? [] : [fault]));
-  return [...others, ...sizes.faults, ...(unused.length ? [text('builder_unused', { names: unused.join(', ') })] : [])];
+  return [...others, ...(unused.length ? [text('builder_unused', { names: unused.join(', ') })] : [])];
 }
 
 /**
@@ -183,7 +189,9 @@ function render(typing = '') {
   const faults = new Map([['me', unknown], ...missing, ...taken, ...wrong]);
   faults.delete(typing);
   for (const name of NAMES) setFault(name, faults.get(name) ?? '');
-  copy.disabled = drag.hidden = missing.size > 0;
+  // The address would leave out silently what is wrong.
+  const isWrong = NAMES.some((name) => wrong.has(name) || (taken.has(name) && isUsed(form, name)));
+  copy.disabled = drag.hidden = missing.size > 0 || isWrong;
   for (const field of form.querySelectorAll('[data-modes]'))
     if (field instanceof HTMLElement) field.hidden = !field.dataset.modes?.split(' ').includes(mode);
   setText(byId('scale-shown', HTMLElement), `${query.get('scale') ?? 100} %`);

@@ -85,7 +85,7 @@ export class URLOptions {
   goalOf(key) {
     const value = this.textOf(key);
     if (!value || goalsOf(value).length) return value;
-    this.#addFault(key, value, '500,1000,5000');
+    this.#addFault(key, value, text('goal_levels'));
     return '';
   }
 

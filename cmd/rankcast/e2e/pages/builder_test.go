@@ -100,7 +100,7 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 		paste("https://stream.example/x/overlay/idols?mode=me&me=i2&avatars=off&sound=on&layer-width=480&layer-height=100#a"),
 		becomes(inFrame, "dark <b>Idols</b> 1 <i>Ida</i> 30 votes | 2 i2 20 votes 10 to next"),
 		becomes(`page.text('#shown-width') + ' ' + page.text('#shown-height') + ' ' + page.text('#address-note')`,
-			"480 100 Options set from this address."),
+			"480 100 Options set from this address. That address is of stream.example. This one is of the server you are on."),
 		script(`document.querySelector('#address').blur()`),
 		becomes(builtAddress, at+"?mode=me&me=i2&avatars=off&sound=on"),
 		becomes(`document.querySelector('#drag').href`,
@@ -108,7 +108,7 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 		// The builder reads a typed address when the field is left, and leaves out options that the mode does not use.
 		script(`(field => {
 			field.focus();
-			field.value = '/overlay/idols?mode=compact&top=3&avatars=off&goal=5&event=bouquet'.replace(/^/, location.origin);
+			field.value = '/overlay/idols?mode=compact&top=3&avatars=off&goal=5&event=bouquet'.replace(/^/, location.host);
 			field.dispatchEvent(new InputEvent('input', {bubbles: true, inputType: 'insertText'}));
 		})(document.querySelector('#address'))`),
 		becomes(`document.querySelector('#options').elements.mode.value`, "me"),
@@ -118,16 +118,20 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 		// Another text than an address of an overlay changes nothing.
 		paste("javascript:alert(1)//overlay/"), becomes(`page.text('#address-note')`, "This is no address of an overlay."),
 		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
+		paste("/overlay/nothing"), becomes(`page.text('#address-note')`, "This server has no board “nothing”."),
+		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
 		// What is wrong stays out, and is said below its field, or below the address if it has none.
-		paste(at+"?rows=2&top=200&theme=blue&gifts=x&layer-width=5&mode=me&me=i2&goal=5"),
-		becomes(`page.text('#address-note')`, "Options set from this address. Unknown parameter rows. Known: mode, theme, top, me, pace, "+
-			"lang, scale, place, accent, face, title, unit, ends, avatars, motion, sound, gifts, event, goal "+
+		paste(at+"?rows=2&top=200&theme=blue&gifts=x&scale=9999&layer-width=5&mode=me&me=i2&goal=5"),
+		becomes(`page.text('#address-note')`, "Options set from this address, but for those that are wrong. Unknown parameter rows. "+
+			"Known: mode, theme, top, me, pace, lang, scale, place, accent, face, title, unit, ends, avatars, motion, sound, gifts, event, goal "+
 			"layer-width=5 is not valid. Want: 100–7680 This layout does not use: top, goal"),
 		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?mode=me&me=i2"),
-		becomes(faults, "theme=blue is not valid. Want: dark, light, clear gifts=x is not valid. Want: 0–9007199254740991"),
+		becomes(faults, "theme=blue is not valid. Want: dark, light, clear scale=9999 is not valid. Want: 50–300 "+
+			"gifts=x is not valid. Want: 0–9007199254740991"),
 		choose("theme", "light", "mode", "list"), becomes(builtAddress, at+"?theme=light&me=i2&goal=5"),
-		becomes(faults, "top=200 is not valid. Want: 1–100 gifts=x is not valid. Want: 0–9007199254740991"),
-		choose("theme", "dark", "top", "3", "gifts", "", "me", "", "goal", ""), becomes(faults, ""),
+		becomes(faults, "top=200 is not valid. Want: 1–100 scale=9999 is not valid. Want: 50–300 "+
+			"gifts=x is not valid. Want: 0–9007199254740991"),
+		choose("theme", "dark", "top", "3", "scale", "100", "gifts", "", "me", "", "goal", ""), becomes(faults, ""),
 		// That of another board leads to its builder.
 		paste(at+"/../fans-of:i1?mode=compact&title=%22%3E%3Cscript%3E"),
 		becomes(builtAddress, "http://"+p.Addr+"/overlay/fans-of:i1?mode=compact&title=%22%3E%3Cscript%3E"),
@@ -152,7 +156,8 @@ func TestBuilderSaysWhatIsMissing(t *testing.T) {
 		choose("me", "<i>Ida</i>"), becomes(builtAddress, at+"?mode=goal&me=i1"), becomes(given, "nothing"),
 		choose("goal", "5", "me", "Ida"), becomes(faults, "No member has the id or the name “Ida”."),
 		choose("me", "i1", "goal", "40,x", "gifts", "-5", "pace", "1e9"), becomes(builtAddress, at+"?mode=goal&me=i1"),
-		becomes(faults, "goal=40,x is not valid. Want: 500,1000,5000 gifts=-5 is not valid. Want: 0–9007199254740991 "+
+		becomes(given, "nothing"),
+		becomes(faults, "goal=40,x is not valid. Want: 1–10 levels, such as 500,1000,5000 gifts=-5 is not valid. Want: 0–9007199254740991 "+
 			"pace=1e9 is not valid. Want: 0–60000"),
 		choose("goal", "40,100", "gifts", "10", "pace", "0"), becomes(builtAddress, at+"?mode=goal&me=i1&pace=0&gifts=10&goal=40,100"),
 		becomes(faults, ""), becomes(given, "Copy Drag this into OBS"),
