@@ -4,7 +4,9 @@
  * Names of periods for people: Nov 23 – 29, or 11:43 PM for one that begins then. The element and the pages of this server take
  * them from here.
  *
- * @typedef {{ readonly every?: string, readonly timezone?: string, readonly opens: string | null, readonly ends: string | null }} Span
+ * isOver: the name is that of a result, which of less than a day says when it ended too: 11:43 – 11:45 PM
+ * @typedef {{ readonly every?: string, readonly timezone?: string, readonly opens: string | null, readonly ends: string | null,
+ *   readonly isOver?: boolean }} Span
  */
 
 import { language } from './format.js';
@@ -32,7 +34,7 @@ export function periodText(span) {
  * @param {number} opens ms since 1970
  * @param {number} ends
  */
-function spanText({ every, timezone }, opens, ends) {
+function spanText({ every, timezone, isOver }, opens, ends) {
   const length = ends - opens;
   /** @param {Intl.DateTimeFormatOptions} options */
   const format = (options) => new Intl.DateTimeFormat(language, { ...options, timeZone: timezone || 'UTC' });
@@ -46,5 +48,9 @@ function spanText({ every, timezone }, opens, ends) {
   if (length >= DAY_MS) return format(day).formatRange(opens, Math.max(opens, ends - LAST_DAY_MS));
   /** @type {Intl.DateTimeFormatOptions} */
   const time = { hour: 'numeric', minute: '2-digit', second: length % MINUTE_MS ? '2-digit' : undefined };
-  return format(Math.abs(Date.now() - opens) < DAY_MS ? time : { ...day, ...time }).format(opens);
+  const until = isOver ? ends : opens;
+  const [from, to] = [opens, until].map(format(day).format);
+  // Without their days, a range of two is written with dates in digits.
+  const hasDay = from !== to || Math.abs(Date.now() - opens) >= DAY_MS;
+  return format(hasDay ? { ...day, ...time } : time).formatRange(opens, until);
 }

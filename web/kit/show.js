@@ -34,8 +34,6 @@ import { Moves } from './moves.js';
 import { dateParts, gapText, itemsOf, language, loadReveal, periodText, phrase } from './shared.js';
 import sheet from './show.css' with { type: 'css' };
 
-const DAY_MS = 86_400_000;
-
 /**
  * @param {Snapshot} list
  * @returns {boolean} whether its result needs no further entries: an element with room for one row has a list of one. The result
@@ -279,7 +277,8 @@ export class Show {
     const at = new Intl.DateTimeFormat(language, { ...dateParts, timeZone: info?.period?.timezone });
     // A page of before has neither names of periods nor words for a winner.
     const isOld = typeof periodText !== 'function';
-    const of = phrase('result', { time: (!isOld && period && resultName(info?.period)) || at.format(new Date(ends)) });
+    const name = !isOld && period && periodText(info?.period && { ...info.period, isOver: true });
+    const of = phrase('result', { time: name || at.format(new Date(ends)) });
     const texts = isOld ? { title: of, note: '' } : winnerTexts(top, formats, of);
     setAttribute(this.#element, 'data-finish', '');
     const { items } = itemsOf(result, own, me, false, formats.gap);
@@ -313,16 +312,6 @@ function passedOf(before, rank, listsBefore, lists, isWhole) {
   const gained = before - rank;
   const hasAll = above.size === before - 1 || passed.length >= gained;
   return hasAll && (isWhole || [...above].every((member) => now.has(member))) ? passed : gained;
-}
-
-/**
- * @param {import('./period.js').Span | null | undefined} span of a period
- * @returns {string} the name of its result: of less than a day, the time when it ended
- */
-function resultName(span) {
-  const [opens, ends] = [span?.opens, span?.ends].map((time) => Date.parse(time ?? ''));
-  const isShort = span && span.every !== 'day' && ends - opens < DAY_MS; // a day may have 23 hours
-  return periodText(isShort ? { ...span, opens: span.ends, ends: new Date(2 * ends - opens).toISOString() } : span);
 }
 
 /**

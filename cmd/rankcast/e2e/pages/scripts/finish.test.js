@@ -320,10 +320,15 @@ test('ElementShowsTheFinish', async () => {
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();
 	say(list(1, [['a', 1]], of('3', '2026-11-20T12:00:31Z')));
-	var tied = list(1, [['a', 5], ['b', 5]], of('3', '2026-11-20T12:00:31Z', {final: true, total: 2}));
+	var round = {timezone: 'Asia/Shanghai', opens: '2026-11-20T11:58:31Z', ends: '2026-11-20T12:00:31Z', name: '3'};
+	var tied = list(1, [['a', 5], ['b', 5]], of('3', round.ends, {final: true, total: 2, info: {kind: 'member', period: round}}));
 	tied.top[1].rank = 1;
 	sockets.at(-1).say(tied);
 	await becomes(() => root.querySelector('[part=result]').textContent, 'A tie for first place');
+	await becomes(
+		() => root.querySelector('[part=result-note]').textContent.replace(/\s/g, ' '),
+		'Final result, 7:58 – 8:00 PM',
+	);
 	// An empty period has no result, and the result of a board goes when the element shows another board.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();

@@ -143,10 +143,11 @@ test('EndOfAPeriodMovesNothing', async () => {
 	}
 });
 
-// A period is named by its days, or by its beginning, where its board is.
+// A period is named by its days, or by its beginning, where its board is. Its result says when it ended too.
 test('PageNamesPeriods', async () => {
 	const {periodText} = await import('/kit/rankcast.js');
-	const span = (every, opens, ends) => periodText({every, timezone: 'Asia/Shanghai', opens, ends}).replace(/\s/g, ' ');
+	const span = (every, opens, ends, isOver) =>
+		periodText({every, timezone: 'Asia/Shanghai', opens, ends, isOver}).replace(/\s/g, ' ');
 	const today = new Date(Date.now() - 60_000).toISOString().slice(0, 17);
 	for (const [got, want] of [
 		[span('week', '2020-11-22T16:00:00Z', '2020-11-29T16:00:00Z'), 'Nov 23 – 29, 2020'],
@@ -156,6 +157,8 @@ test('PageNamesPeriods', async () => {
 		[span('year', '2019-12-31T16:00:00Z', '2020-12-31T16:00:00Z'), '2020'],
 		[span('hour', '2020-11-29T15:00:00Z', '2020-11-29T16:00:00Z'), 'Nov 29, 2020, 11:00 PM'],
 		[span('40s', '2020-11-29T15:00:40Z', '2020-11-29T15:01:20Z'), 'Nov 29, 2020, 11:00:40 PM'],
+		[span('2m', '2020-11-29T15:58:00Z', '2020-11-29T16:00:00Z', true), 'Nov 29, 2020, 11:58 PM – Nov 30, 2020, 12:00 AM'],
+		[span('day', '2020-11-28T16:00:00Z', '2020-11-29T15:00:00Z', true), 'Nov 29, 2020'],
 		[span('20s', today + '00Z', today + '20Z').replace(/^[\d:]+ [AP]M$/, 'time'), 'time'],
 		[span('week', null, '2020-11-29T16:00:00Z'), ''],
 		[periodText(null), ''],
