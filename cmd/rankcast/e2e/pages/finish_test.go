@@ -118,7 +118,7 @@ func TestResultLeadsOn(t *testing.T) {
 	// Nothing speaks of the next period.
 	do(t, ctx, holds(`['#periods', '#trends'].every(part =>
 		!document.querySelector(part).checkVisibility({visibilityProperty: true}))`),
-		holds(`/^Final result, \S+.[AP]M · \d+ pts ahead of b$/.test(page.part('result-note').textContent)`))
+		holds(`/^Final result, .+\s–\s.+[AP]M · \d+ pts ahead of b$/.test(page.part('result-note').textContent)`))
 	require.Equal(t, "image/png", value[string](t, ctx,
 		`fetch(document.querySelector('#result-picture').href).then(({headers}) => headers.get('content-type'))`))
 	do(t, ctx, script(`page.board().setAttribute('board', 'cup')`), becomes(links, ""))
@@ -136,6 +136,7 @@ func TestResultFits(t *testing.T) {
 	}{
 		{"round", true, [][2]int64{{390, 844}, {300, 600}, {844, 390}, {768, 1024}, {1280, 720}, {1920, 1080}}},
 		{"large", true, [][2]int64{{390, 844}}}, {"large", false, [][2]int64{{390, 844}, {300, 600}, {1280, 900}}},
+		{"round", false, [][2]int64{{390, 844}, {844, 390}, {1280, 800}}},
 	} {
 		t.Run(fmt.Sprintf("%s, full screen %t", c.board, c.full), func(t *testing.T) {
 			ctx := ownWindow(t, 390, 844)

@@ -65,6 +65,8 @@ Object.assign(page, {
 				if (rows.at(-1).getBoundingClientRect().bottom > innerHeight)
 					found.push('the result ends at ' + rows.at(-1).getBoundingClientRect().bottom.toFixed(0));
 			}
+			const score = rows[0].querySelector('[part=score]').getBoundingClientRect();
+			if (score.bottom > innerHeight && innerWidth >= 640) found.push('the winner ends at ' + score.bottom.toFixed(0));
 			return (board.dataset.misplaced = found.join(', ')); // which is left when the result goes
 		})(page.root()),
 
