@@ -304,18 +304,6 @@ test('ElementShowsTheFinish', async () => {
 	say(list(1, [['a', 1]], of('', first.ends)));
 	sockets.at(-1).say(list(2, [['a', 1]], of('', first.ends, {final: true})));
 	await becomes(() => places(), '1 a 1');
-	// A result of less than a day is named by its end. A day has its date, also if it has 23 hours.
-	for (const [every, timezone, opens, ends, name] of [
-		['2m', 'UTC', '2026-11-20T11:58:00Z', '2026-11-20T12:00:00Z', '12:00 PM'],
-		['day', 'Europe/Berlin', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z', 'Mar 29'],
-	]) {
-		now = Date.parse(ends);
-		await watch();
-		var period = of('5', ends, {info: {kind: 'member', period: {every, timezone, opens, ends, name: '5'}}});
-		say(list(1, [['a', 1]], period));
-		sockets.at(-1).say(list(2, [['a', 1]], {...period, final: true, total: 1}));
-		await becomes(() => root.querySelector('[part=result-note]').textContent.replaceAll('\u202f', ' '), 'Final result, ' + name);
-	}
 	// Of two first places there is no winner.
 	now = Date.parse('2026-11-20T12:00:31Z');
 	await watch();
