@@ -4,9 +4,12 @@
  * Names of periods for people: Nov 23 – 29, or 11:43 PM for one that begins then. The element and the pages of this server take
  * them from here.
  *
- * isOver: the name is that of a result, which of less than a day says when it ended too: 11:43 – 11:45 PM
- * @typedef {{ readonly every?: string, readonly timezone?: string, readonly opens: string | null, readonly ends: string | null,
- *   readonly isOver?: boolean }} Span
+ * @typedef {object} Span
+ * @property {string} [every]
+ * @property {string} [timezone]
+ * @property {string | null} opens
+ * @property {string | null} ends
+ * @property {boolean} [isOver] the name of one shorter than a day has its end too: 11:43 – 11:45 PM
  */
 
 import { language } from './format.js';

@@ -114,7 +114,7 @@ function isBeyond(field, value) {
  */
 export function parseAddress(pasted) {
   const address = pasted.trim();
-  const full = /^https?:/i.test(address) || address.startsWith('/') ? address : `//${address}`;
+  const full = /^[a-z][a-z\d+.-]*:\/\//i.test(address) || address.startsWith('/') ? address : `//${address}`;
   if (!URL.canParse(full, ROOT.href)) return undefined;
   const { host, pathname, searchParams } = new URL(full, ROOT);
   const [, page, segment] = /\/(overlay|boards)\/([^/]+)(?:\/|\/overlay)?$/.exec(pathname) ?? [];

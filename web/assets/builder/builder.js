@@ -46,6 +46,8 @@ let addressTimer;
 let picture = 'day';
 /** What the field of the member names, if that is nobody. */
 let nobody = '';
+/** How many addresses were read: an older one waits for nothing. */
+let reads = 0;
 /** What is wrong with the address that filled the form, by option, until the reader changes that. @type {Map<string, string>} */
 let taken = new Map();
 
@@ -59,9 +61,15 @@ form.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement && target.name === 'accent') input('has-accent').checked = true;
   const name = target instanceof HTMLInputElement || target instanceof HTMLSelectElement ? target.name.replace(/^has-/, '') : '';
   taken.delete(name);
+  reads++;
   say('');
   // Half the name of a member names nobody: the field is read at its change.
   if (target !== boards && target !== input('me')) render(name);
+});
+// The reader may choose what a field shows already, which is no input.
+form.addEventListener('click', ({ target }) => {
+  if ((target instanceof HTMLInputElement || target instanceof HTMLSelectElement) && taken.delete(target.name.replace(/^has-/, '')))
+    render();
 });
 form.addEventListener('change', ({ target }) => {
   if (target !== boards && target !== input('me')) render();
@@ -105,18 +113,23 @@ copy.addEventListener('click', async () => {
 });
 
 async function readAddress() {
+  const read = ++reads;
   const pasted = parseAddress(address.value);
   if (!pasted) return complain(text('builder_no_address'));
   if (pasted.board !== board) {
-    const status = await fetchJSON(`v1/boards/${encodeSegment(pasted.board)}`).catch((error) => error.status);
-    if (status === 404) return complain(text('builder_no_board', { board: pasted.board }));
+    const isMissing = await fetchJSON(`v1/boards/${encodeSegment(pasted.board)}`).then(
+      () => false,
+      (error) => error.status === 404,
+    );
+    if (read !== reads) return;
+    if (isMissing) return complain(text('builder_no_board', { board: pasted.board }));
     return location.assign(withToken(builderOf(pasted.board, pasted.query)));
   }
   const faults = take(pasted.query);
   if (pasted.host !== ROOT.host) faults.unshift(text('builder_other_server', { host: pasted.host }));
-  const read = text(taken.size ? 'builder_read_part' : 'builder_read');
-  if (faults.length || taken.size) complain([read, ...faults].join('\n'));
-  else say(read);
+  const done = text(taken.size ? 'builder_read_part' : 'builder_read');
+  if (faults.length || taken.size) complain([done, ...faults].join('\n'));
+  else say(done);
 }
 
 /** @param {string} words below the address, for some time */

@@ -33,7 +33,8 @@ export class ScoreBars {
     [...rows].forEach((row, i) => {
       if (!(row instanceof HTMLElement)) return;
       // A row below the list may have been one of the list.
-      const { score } = snapshot.top[i] ?? me?.around?.find(({ member }) => member === row.dataset.member) ?? { score: 0 };
+      const own = row.matches('[part~=me]') ? me : me?.around?.find(({ member }) => member === row.dataset.member);
+      const score = (snapshot.top[i] ?? own)?.score ?? 0;
       const share = Math.round((Math.max(0, score) / most) * STEPS);
       if (this.#shown.get(row) === share) return;
       this.#shown.set(row, share);

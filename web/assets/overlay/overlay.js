@@ -85,7 +85,7 @@ let display;
 let hasBar = false;
 /** They leave room for the line of the title. */
 let hasTitle = false;
-/** The most entries of the board so far that a list of it may show; 0: not known. */
+/** The greatest number of entries, up to `top`, that the board has had since the page opened; 0: not known. */
 let entries = Math.max(0, Number(frame.dataset.rows ?? 0) - Number(me !== ''));
 /** How much room the columns of the board need, see columns.css of the kit. @type {string | undefined} */
 let room = frame.dataset.room;

@@ -205,7 +205,7 @@ export class StarDetails {
     if (snapshot && rank !== null && score !== null && (this.#over === '' || this.#over === snapshot.period)) {
       this.#last = { period: snapshot.period, rank, amount: formats.exact(score, own ?? me ?? undefined) };
       this.#showResult();
-    }
+    } else if (me && score === null && this.#over === '') this.#last = null; // it has left the board
     if (rank === null || rank > this.#risenTo) this.#showRise(0);
     this.#rank.hidden = rank === null;
     setText(this.#rank, rank === null ? '' : text('show_rank', { n: rank }));

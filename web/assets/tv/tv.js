@@ -122,12 +122,14 @@ function sentenceOf({ title }, text, time = times.format(connection.now())) {
 
 /** @param {WallBoard} board */
 function showBoard(board) {
+  const place = byId('board', HTMLElement);
+  const stays = board === current && !place.hidden && !board.element.hidden;
   replay.stop();
-  byId('board', HTMLElement).hidden = false;
+  place.hidden = false;
   current = board;
   since = performance.now();
   until = since + sceneMs;
-  for (const each of boards) each.show(each === board);
+  if (!stays) for (const each of boards) each.show(each === board);
   setAttribute(qr, 'src', pageURL('qr.svg', { text: new URL(`boards/${encodeSegment(board.name)}`, ROOT).href }).href);
   render();
 }

@@ -63,8 +63,8 @@ export class WallBoard {
   #onChange;
   #bars = new ScoreBars(this.element);
   #poll = new Poll(DEFINITION_MS, (signal) => this.#read(signal));
-  /** Its next update is the first one since it is shown: it brings all that happened meanwhile. */
-  #isNew = false;
+  /** When it was shown: what comes within the pace of a hidden board has happened before. */
+  #shownAt = -Infinity;
 
   /**
    * @param {string} name
@@ -81,8 +81,7 @@ export class WallBoard {
       this.snapshot = detail.snapshot;
       this.#bars.update(detail, this.definition);
       this.fit();
-      if (this.#isNew) this.#rest();
-      this.#isNew = false;
+      if (performance.now() - this.#shownAt < HIDDEN_PACE_MS) this.#rest();
       this.#onChange();
     });
     // With the end of a result, the whole wall changes.
@@ -177,7 +176,7 @@ export class WallBoard {
   show(isShown) {
     this.element.hidden = !isShown;
     this.element.setAttribute('pace', String(isShown ? PACE_MS : HIDDEN_PACE_MS));
-    this.#isNew = isShown;
+    if (isShown) this.#shownAt = performance.now();
     this.fit();
     if (isShown) this.#rest();
   }

@@ -135,7 +135,7 @@ func TestPagesHaveGoals(t *testing.T) {
 	}
 	ctx := window(t, 600, 500)
 	do(t, ctx, visit(p, "/embed/stars?me=bob&lang=en&goal=5,3"),
-		becomes(textOf("#hint"), "goal=5,3 is not valid. Want: 1–10 levels, such as 500,1000,5000"),
+		becomes(textOf("#hint"), "goal=5,3 is not valid. Want: 1–10 rising levels, such as 500,1000,5000"),
 		visit(p, "/boards/stars?me=bob&goal=25,100&lang=en"), goalSays("bob 70 flowers to go 25 level 2 of 2 100"),
 		script(`page.root().querySelector("[data-member=ann]").click()`), goalSays("ann 60 flowers to go 25 level 2 of 2 100"),
 		becomes(`new URLSearchParams(location.search).get("goal")`, "25,100"))

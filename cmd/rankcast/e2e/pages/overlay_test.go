@@ -387,7 +387,7 @@ func TestOverlayShowsTheFinalResult(t *testing.T) {
 		all    = places + ` + ' | ' + ` + steps +
 			` + ' | ' + page.all('.finish-mark').filter(mark => mark.checkVisibility()).map(mark => mark.textContent)`
 		fits = `(finish => finish.bottom <= innerHeight && finish.height > 0)(page.part('finish').getBoundingClientRect()) + ''`
-		card = `(card => card && card.getAnimations().length === 0 && Math.abs(card.offsetHeight - page.box('#frame').height) < 2
+		card = `(card => card && getComputedStyle(card).animationName === 'none' && Math.abs(card.offsetHeight - page.box('#frame').height) < 2
 			&& Math.abs(card.querySelector('[part=member]').offsetLeft - card.querySelector('[part=figures]').offsetLeft) < 2)(
 				page.root().querySelector('[part=podium] > [part~=me]'))`
 		goal = `page.board().hasAttribute('data-finish') && page.part('goal').checkVisibility({visibilityProperty: true}) + ''`
@@ -436,7 +436,7 @@ func TestOverlayNamesWrongParameters(t *testing.T) {
 		"them=dark":           "Unknown parameter them. Known: " + known,
 		"theme=blue":          "theme=blue is not valid. Want: dark, light, clear",
 		"accent=red&scale=20": "scale=20 is not valid. Want: 50–300\naccent=red is not valid. Want: ff4081",
-		"goal=5,3&me=m02":     "goal=5,3 is not valid. Want: 1–10 levels, such as 500,1000,5000",
+		"goal=5,3&me=m02":     "goal=5,3 is not valid. Want: 1–10 rising levels, such as 500,1000,5000",
 		"top=abc&pace=x&mode=lst": "mode=lst is not valid. Want: list, compact, me, goal\ntop=abc is not valid. Want: 1–100\npace=x " +
 			"is not valid. Want: 0–60000",
 		"top=0":                     "top=0 is not valid. Want: 1–100",

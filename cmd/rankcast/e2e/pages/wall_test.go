@@ -143,7 +143,7 @@ func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 	p.Update("first", e2etest.Scores("星 遥", 50, "bob", 40, "cid", 30, "dan", 20))
 	p.Update("second", e2etest.Scores("أحمد", 50, "eve", 40))
 	podium := `page.all('[part=podium] > *', page.shownBoard().shadowRoot).map(page.words).join(' | ')`
-	do(t, ctx, visit(p, "/tv?boards=calm,rounds,first,second&seconds=600"), becomes(scene, "first"),
+	do(t, ctx, visit(p, "/tv?boards=calm,rounds,first,second&seconds=600&unknown=1"), becomes(scene, "first"),
 		becomes(`page.all('live-leaderboard').map(board => board.getAttribute('hold')).join()`, "30,0,30,30"),
 		holds(`/^Ends in [1-8]$/.test(page.text('#left')) && page.visible('#left') === 'true'`),
 		becomes(podium, "1 星 遥 50 | 2 bob 40 | 3 cid 30"),
@@ -151,7 +151,7 @@ func TestWallShowsTheEndOfAPeriod(t *testing.T) {
 		becomes(ticker, "first 星 遥 wins with 50"), becomes(`page.text('.ticker-line time')`, end.Local().Format("15:04")),
 		// The steps name the winner first, and nothing stands there of the next period.
 		becomes(`getComputedStyle(document.querySelector('.ticker-line')).animationDelay`, "2.6s"),
-		becomes(textOf("#facts"), ""), becomes(`page.visible('#left')`, "false"),
+		becomes(textOf("#facts"), ""), becomes(`page.visible('#left')`, "false"), becomes(`page.visible('#hint')`, "false"),
 		// All clocks have one format.
 		holds(`/^Final result, (.*\d\d:\d\d){2} · /.test(page.shownBoard().shadowRoot.querySelector('[part=result-note]').textContent)`))
 	// What happens meanwhile stands below no result.
