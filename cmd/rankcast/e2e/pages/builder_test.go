@@ -157,7 +157,8 @@ func TestBuilderSaysWhatIsMissing(t *testing.T) {
 		choose("goal", "5", "me", "Ida"), becomes(faults, "No member has the id or the name “Ida”."),
 		choose("me", "i1", "goal", "40,x", "gifts", "-5", "pace", "1e9"), becomes(builtAddress, at+"?mode=goal&me=i1"),
 		becomes(given, "nothing"),
-		becomes(faults, "goal=40,x is not valid. Want: 1–10 rising levels, such as 500,1000,5000 gifts=-5 is not valid. Want: 0–9007199254740991 "+
+		becomes(faults, "goal=40,x is not valid. Want: 1–10 rising levels, such as 500,1000,5000 "+
+			"gifts=-5 is not valid. Want: 0–9007199254740991 "+
 			"pace=1e9 is not valid. Want: 0–60000"),
 		choose("goal", "40,100", "gifts", "10", "pace", "0"), becomes(builtAddress, at+"?mode=goal&me=i1&pace=0&gifts=10&goal=40,100"),
 		becomes(faults, ""), becomes(given, "Copy Drag this into OBS"),
