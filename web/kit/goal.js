@@ -59,7 +59,6 @@ export class Goal {
   constructor(element, goal) {
     this.#element = element;
     this.#goal = goal;
-    this.#bar.role = 'progressbar';
     // The spaces are for text that is read aloud or copied.
     goal.append(this.#title, ' ', this.#text, ' ', this.#bar, this.#scale);
     // After the sheet of the element, and before those of a page of this server.
@@ -170,6 +169,7 @@ export class Goal {
     setText(this.#text, isReached ? phrase('goal_reached') : left);
     setAttribute(this.#goal, 'data-reached', isReached && '');
     setProperty(this.#fill, '--_share', Math.round(share * 1_000) / 1_000);
+    this.#bar.role = 'progressbar'; // which has a name from now on
     setAttribute(this.#bar, 'aria-label', own.name || own.member);
     setAttribute(this.#bar, 'aria-valuenow', String(Math.floor(share * 100)));
     setAttribute(this.#bar, 'aria-valuetext', this.#text.textContent ?? '');
