@@ -40,13 +40,9 @@ export function isUsed(form, name) {
  * @returns {Map<string, string>} what is wrong with it, by option
  */
 export function faultsOf(query) {
-  return new Map(
-    [...query].flatMap((pair) => {
-      const options = new URLOptions(new URLSearchParams([pair]));
-      readOptions(options);
-      return options.faults.map((fault) => [pair[0], fault]);
-    }),
-  );
+  const options = new URLOptions(query);
+  readOptions(options);
+  return options.wrong;
 }
 
 /**

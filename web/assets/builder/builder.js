@@ -46,7 +46,7 @@ let addressTimer;
 let picture = 'day';
 /** What the field of the member names, if that is nobody. */
 let nobody = '';
-/** How many addresses were read: an older one waits for nothing. */
+/** Goes up with each address and each input. An address whose board the page has looked up meanwhile is out of date then. */
 let reads = 0;
 /** What is wrong with the address that filled the form, by option, until the reader changes that. @type {Map<string, string>} */
 let taken = new Map();
@@ -59,17 +59,16 @@ loadChoices();
 
 form.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement && target.name === 'accent') input('has-accent').checked = true;
-  const name = target instanceof HTMLInputElement || target instanceof HTMLSelectElement ? target.name.replace(/^has-/, '') : '';
+  const name = optionOf(target);
   taken.delete(name);
   reads++;
   say('');
-  // Half the name of a member names nobody: the field is read at its change.
+  // Half a name names nobody, so checkMember reads the field at its change.
   if (target !== boards && target !== input('me')) render(name);
 });
 // The reader may choose what a field shows already, which is no input.
 form.addEventListener('click', ({ target }) => {
-  if ((target instanceof HTMLInputElement || target instanceof HTMLSelectElement) && taken.delete(target.name.replace(/^has-/, '')))
-    render();
+  if (taken.delete(optionOf(target))) render();
 });
 form.addEventListener('change', ({ target }) => {
   if (target !== boards && target !== input('me')) render();
@@ -161,7 +160,7 @@ function input(name) {
 
 /**
  * @param {URLSearchParams} query the options of an overlay from now on
- * @returns {string[]} what is wrong with those that have no field now
+ * @returns {string[]} the faults of options without a field, and which options the mode does not use
  */
 function take(query) {
   const event = query.get('event');
@@ -173,7 +172,7 @@ function take(query) {
   });
   const listed = [...size.options].some(({ value }) => value === `${width.value}x${height.value}`);
   size.value = listed ? `${width.value}x${height.value}` : '';
-  taken = new Map([...faultsOf(query), ...sizes.faults.map((fault) => /** @type {const} */ ([fault, fault]))]);
+  taken = new Map([...faultsOf(query), ...sizes.wrong]);
   checkMember();
   const unused = NAMES.filter((name) => query.get(name) && !isUsed(form, name));
   const others = [...taken].flatMap(([name, fault]) => (NAMES.includes(name) ? [] : [fault]));
@@ -202,7 +201,7 @@ function render(typing = '') {
   const faults = new Map([['me', unknown], ...missing, ...taken, ...wrong]);
   faults.delete(typing);
   for (const name of NAMES) setFault(name, faults.get(name) ?? '');
-  // The address would leave out silently what is wrong.
+  // Else the reader would copy an address that lacks these options, and would not notice.
   const isWrong = NAMES.some((name) => wrong.has(name) || (taken.has(name) && isUsed(form, name)));
   copy.disabled = drag.hidden = missing.size > 0 || isWrong;
   for (const field of form.querySelectorAll('[data-modes]'))
@@ -227,6 +226,14 @@ function render(typing = '') {
   }, PAUSE_MS);
   query.set('layer-name', document.title.split(' · ')[0]);
   drag.href = withQuery(url, query).href;
+}
+
+/**
+ * @param {EventTarget | null} field of the form
+ * @returns {string} its option; '': none
+ */
+function optionOf(field) {
+  return field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.name.replace(/^has-/, '') : '';
 }
 
 /**

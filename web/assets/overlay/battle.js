@@ -24,7 +24,7 @@ export function showBattles(board, alerts) {
   const stage = byId('stage', HTMLElement);
   const heading = byId('heading', HTMLElement);
   let [toldAt, ledAt] = [-Infinity, -Infinity];
-  // Below the result of the last period, nobody tells the next one from it.
+  // Beside a result, a reader would take a line about the next period for one about the last.
   const isFinal = () => board.hasAttribute('data-finish');
   board.setAttribute('moments', ''); // look.css hides those of the element
   board.addEventListener('moment', ({ detail }) => {

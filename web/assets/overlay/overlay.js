@@ -148,10 +148,10 @@ function start() {
       const stage = board.shadowRoot?.querySelector('[part=stage]');
       setAttribute(frame, 'data-room', stage?.getAttribute('data-room') ?? undefined);
       const { ends, frozen, total = 0 } = detail.snapshot ?? {};
-      const hasMore = Math.min(total, requestedTop) > entries;
-      if (hasMore) entries = Math.min(total, requestedTop);
+      const before = entries;
+      entries = Math.max(before, Math.min(total, requestedTop));
       const changed = frame.toggleAttribute('data-ends', Boolean(ends || frozen)) !== hasBar || frame.dataset.room !== room;
-      if (hasMore || changed || frame.hasAttribute('data-bar') !== hasTitle) fitRows();
+      if (entries > before || changed || frame.hasAttribute('data-bar') !== hasTitle) fitRows();
     });
   }
   const countdown = board.shadowRoot?.querySelector('[part=countdown]');

@@ -17,6 +17,8 @@ export class URLOptions {
   #query;
   /** What is wrong with the options, one text for each. @type {string[]} */
   faults = [];
+  /** The same, by option. @type {Map<string, string>} */
+  wrong = new Map();
 
   /** @param {URLSearchParams} [query] Default: that of the page */
   constructor(query = new URLSearchParams(location.search)) {
@@ -93,7 +95,7 @@ export class URLOptions {
   checkKeys(known) {
     for (const key of new Set(this.#query.keys())) {
       if (!known.includes(key) && !key.startsWith(OBS_PREFIX))
-        this.faults.push(text('overlay_unknown', { name: clip(key), known: known.join(', ') }));
+        this.#tell(key, text('overlay_unknown', { name: clip(key), known: known.join(', ') }));
     }
   }
 
@@ -103,7 +105,16 @@ export class URLOptions {
    * @param {string} wanted
    */
   #addFault(name, value, wanted) {
-    this.faults.push(text('overlay_wrong', { name, value: clip(value), wanted }));
+    this.#tell(name, text('overlay_wrong', { name, value: clip(value), wanted }));
+  }
+
+  /**
+   * @param {string} name of an option
+   * @param {string} fault
+   */
+  #tell(name, fault) {
+    this.faults.push(fault);
+    this.wrong.set(name, fault);
   }
 }
 

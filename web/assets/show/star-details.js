@@ -131,17 +131,22 @@ export class StarDetails {
     this.#onNobody();
   }
 
-  /** The page of the star tells its final place, as long as its board tells the first three. */
+  /** The star's final place, as long as its board shows the first three. */
+  get #result() {
+    return this.#over !== '' && this.#last?.period === this.#over ? this.#last : null;
+  }
+
   #showResult() {
-    if (this.#over === '' || this.#last?.period !== this.#over) return;
+    const result = this.#result;
+    if (!result) return;
     clearTimeout(this.#timer);
     setAttribute(this.#move, 'data-final', '');
-    setText(this.#move, text('show_finished', this.#last));
+    setText(this.#move, text('show_finished', result));
   }
 
   /** @param {number} places that the star has risen; 0: none lately */
   #showRise(places) {
-    if (this.#over !== '' && this.#last?.period === this.#over) return;
+    if (this.#result) return;
     clearTimeout(this.#timer);
     setAttribute(this.#move, 'data-final', false);
     setText(this.#move, places > 0 ? countedText('show_rose', places) : '');

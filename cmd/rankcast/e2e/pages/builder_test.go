@@ -120,7 +120,7 @@ func TestBuilderMakesAnOverlay(t *testing.T) {
 		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
 		paste("/overlay/nothing"), becomes(`page.text('#address-note')`, "This server has no board “nothing”."),
 		script(`document.querySelector('#address').blur()`), becomes(builtAddress, at+"?top=3&avatars=off&goal=5"),
-		// What is wrong stays out, and is said below its field, or below the address if it has none.
+		// The builder leaves out what is wrong. It says so below the field, or below the address if there is no field.
 		paste(at+"?rows=2&top=200&theme=blue&gifts=x&scale=9999&layer-width=5&mode=me&me=i2&goal=5"),
 		becomes(`page.text('#address-note')`, "Options set from this address, but for those that are wrong. Unknown parameter rows. "+
 			"Known: mode, theme, top, me, pace, lang, scale, place, accent, face, title, unit, ends, avatars, motion, sound, gifts, event, goal "+
